@@ -1,6 +1,6 @@
-//! Sequences of calls of one text with other shapes and numbers. Programs kept between the calls give the
-//! bits of a program that is compiled for one call alone, and the same errors. Sizes reach beyond 2^31: such
-//! arrays have no elements, or repeat one.
+//! Calls of one expression with varying shapes and numbers. Cached programs give the same bits and
+//! errors as a program that is compiled for one call alone. Sizes reach beyond 2^31: an array of such a
+//! size has no elements, or repeats one element by strides of 0.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,10 +13,10 @@ use indim::{
 
 use crate::choices::choices;
 
-/// Maximum elements of the arrays of a call that is run; a larger one is only compiled.
+/// Maximum number of elements of each value of a call that is run; a larger call is only compiled.
 const MAX_ELEMENTS: usize = 1 << 14;
 
-/// Sizes of axes. Symbols stand for those from 2 to 2^31 - 1.
+/// Sizes of axes. A symbol can stand for a size from 2 to 2^31 - 1.
 const SIZES: [u64; 16] =
     [0, 1, 2, 3, 4, 5, 7, 32, 33, 100, LONG - 2, LONG - 1, LONG, LONG + 1, 1 << 32, 1 << 40];
 const LONG: u64 = 1 << 31;
@@ -71,10 +71,11 @@ const FUNCTIONS: [&str; 28] = [
     "broadcast_to(#, [2, 3])",
 ];
 
-/// Makes a text and calls of it.
+/// Makes an expression of the bytes, and checks two to six calls of it.
 pub fn run(bytes: &[u8]) {
     let next = &mut choices(bytes);
-    // Each input has entries of its own among the texts that are kept.
+    // Spaces at the end make the texts of 500 successive inputs different, so each input has cache
+    // entries of its own.
     static INPUTS: AtomicUsize = AtomicUsize::new(0);
     let place = INPUTS.fetch_add(1, Ordering::Relaxed) % 500;
     let text = format!("{}{}", text(next, 3), " ".repeat(place));
@@ -89,7 +90,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// An expression that is at most `depth` deep.
+/// An expression, nested at most `depth` deep.
 fn text(next: &mut dyn FnMut(usize) -> usize, depth: usize) -> String {
     match (depth, next(5)) {
         (0, _) | (_, 4) => LEAVES[next(LEAVES.len())].to_owned(),
@@ -134,7 +135,8 @@ impl Call {
         Call { x, v, k, bytes }
     }
 
-    /// The array, dense if it is small; else it repeats its first element.
+    /// A view of this type: dense up to [`MAX_ELEMENTS`], else with strides of 0, so that it repeats its
+    /// first element.
     fn view(&self, array_type: &ArrayType) -> Option<ArrayView<'_>> {
         let size = array_type.dtype.size();
         let mut strides = vec![0; array_type.shape.rank()];
@@ -180,7 +182,8 @@ impl Call {
     }
 }
 
-/// A program for all sizes is one for those that it was made for.
+/// A program for all sizes also serves the sizes that it was made from: its graph, resized to them, is
+/// the original graph, and they meet its guards.
 fn check_symbolic(symbolic: &SymbolicGraph) {
     let graph = symbolic.graph();
     let shapes = graph.parameters().iter().map(|&value| graph[value].array_type.shape.sizes());
@@ -190,7 +193,8 @@ fn check_symbolic(symbolic: &SymbolicGraph) {
     compile_symbolic(symbolic, &CompileOptions::default()).unwrap().bind(&shapes).unwrap();
 }
 
-/// The call gives what a program of its own gives.
+/// `evaluate_all`, which uses cached programs, gives the results or the error of a program that is
+/// compiled for this call alone.
 fn check_run(text: &str, graph: &Graph, inputs: Vec<(&str, Input<'_>)>) {
     let arrays = inputs.iter().filter_map(|(_, input)| match input {
         Input::Array(view) => Some(view.clone()),
@@ -210,7 +214,8 @@ fn check_run(text: &str, graph: &Graph, inputs: Vec<(&str, Input<'_>)>) {
     }
 }
 
-/// Whether no node computes, reads or returns many elements.
+/// Whether each node computes, reads and returns at most [`MAX_ELEMENTS`]. Parameters, slices and
+/// broadcasts compute nothing and may be larger.
 fn is_small(graph: &Graph) -> bool {
     let few = |value| {
         let count = graph[value].array_type.shape.element_count();

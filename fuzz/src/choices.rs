@@ -1,7 +1,8 @@
-//! The input's bytes as choices, for the targets that make something structured of them.
+//! Choices from the input's bytes, for the targets that generate shapes, texts or graphs from them.
 
-/// A function that gives a number below a limit, which is at least 1, from the next bytes: one where
-/// one can say it, else two or four. When the bytes are used up every choice is 0.
+/// A function from a limit, at least 1, to a number below the limit, which it reads from the next bytes:
+/// none for the limit 1, one byte up to 2^8, two bytes up to 2^16, else four. Once the bytes are used
+/// up, every choice is 0.
 pub(crate) fn choices(bytes: &[u8]) -> impl FnMut(usize) -> usize {
     let mut rest = bytes;
     move |limit| {

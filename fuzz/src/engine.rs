@@ -1,6 +1,6 @@
-//! Properties of every legal graph: it verifies, reads back as it is printed, and
-//! runs with the reference evaluator's bits, unless an index names no element. Called by the targets that
-//! read graphs.
+//! Properties of every legal graph: it verifies, its printed form parses to the same graph, and an
+//! executable gives the bits of the reference evaluator, unless an index is out of range. Called by the
+//! targets that read expressions, programs and graph texts.
 
 use indim::explain::Explanation;
 use indim::print::array_text;
@@ -10,7 +10,7 @@ use indim::{
 };
 use indim_graph::{EvalError, optimize, verify};
 
-/// Graphs that hold more elements in all are not run: a short text may ask for terabytes.
+/// Maximum number of elements of all values of a graph that is run: a short text may describe terabytes.
 const MAXIMUM_ELEMENTS: usize = 1 << 14;
 
 /// Checks a graph.
@@ -34,7 +34,7 @@ fn check_run(graph: &Graph, again: &Graph) {
     let types = graph.parameters().iter().map(|&id| &graph[id].array_type);
     let arguments: Vec<Array> = types.map(argument).collect();
     let expected = match reference::evaluate(graph, &arguments) {
-        // Dead values may have such an index too, and do not run.
+        // The evaluator also computes unused values. An executable does not, so it may succeed here.
         Err(EvalError::IndexOutOfRange { .. }) => return,
         expected => expected.unwrap(),
     };
@@ -50,7 +50,7 @@ fn check_run(graph: &Graph, again: &Graph) {
     }
 }
 
-/// An array whose elements count from 0.
+/// An array whose elements count from 0, converted to its element type.
 fn argument(array_type: &ArrayType) -> Array {
     let b = GraphBuilder::new();
     let count = array_type.shape.element_count().unwrap();

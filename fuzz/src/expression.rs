@@ -1,5 +1,6 @@
-//! Expressions over small arrays: the first byte chooses the rule, and whether the rest is the text or
-//! choices that make one which parses, of one statement or several.
+//! Expressions over small arrays. The first byte chooses the rule and the use of the other bytes: below
+//! 128 they are the text; from there on they are choices that generate a text that parses, of one
+//! statement below 192 and of several from 192 on.
 
 use indim::graph::{Literal, Op};
 use indim::text::{Expression, ParseLimits};
@@ -16,7 +17,7 @@ pub fn run(bytes: &[u8]) {
         false if choice < 192 => well_formed(&mut choices(text), 4),
         false => statements(&mut choices(text)),
     };
-    // A small depth and few nodes are reached by short inputs too.
+    // Low limits on depth and nodes, so that short inputs reach them too.
     let limits = ParseLimits::new().text_bytes(4096).depth(40).nodes(200);
     let b = GraphBuilder::new();
     let parameter = |name: &'static str, dtype, shape: &[usize]| {
@@ -51,7 +52,7 @@ fn statements(next: &mut dyn FnMut(usize) -> usize) -> String {
     format!("first = {first}\nsecond = first + ({second}); second, first")
 }
 
-/// An expression of the grammar: a leaf, or an operation on expressions that are at most `depth` deep.
+/// An expression that parses, nested at most `depth` deep.
 fn well_formed(next: &mut dyn FnMut(usize) -> usize, depth: usize) -> String {
     const LEAVES: [&str; 16] =
         ["x", "v", "i", "k", "c", "z", "h", "e", "n", "0", "1", "-3", "300", "2.5", "True", "inf"];

@@ -1,6 +1,7 @@
-//! Programs in the files of other systems. A program that is read and built is a legal graph; a refused one
-//! has a report, and its place, if it is in a text, lies there. Each file that is no error has findings, and
-//! runs from the values that its refusal names. Nothing takes long.
+//! Programs in the files of other systems. A program that is read and built is a legal graph; a refused
+//! program has a report with a place. The lint of a file gives a consistent report. If a program has
+//! unsupported operations, its error names values from which the rest of the program is supported. No
+//! input takes long.
 
 use std::io;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ pub fn onnx(bytes: &[u8]) {
     run(ModelFormat::Onnx, bytes);
 }
 
-/// The same bytes in every file.
+/// A folder in which every file has the same 4096 bytes.
 struct SameBytes;
 
 impl Folder for SameBytes {
@@ -77,7 +78,8 @@ fn run(format: ModelFormat, bytes: &[u8]) {
     }
 }
 
-/// The findings, in each form, and a part from and to one of the values.
+/// Checks the findings in each form, and builds the part of the program that ends at one of its values,
+/// and the part that starts there.
 fn lint(format: ModelFormat, source: &SourceFile, options: &ReadOptions) {
     let lint = LintOptions::new().read(options.clone());
     let report = match LintReport::new(source.clone(), &lint) {
@@ -122,7 +124,7 @@ fn build(model: &LoadedModel) {
     }
 }
 
-/// The values that a refusal names make the rest of the program supported.
+/// Checks that the rest of the program is supported if the values that the error names are provided.
 fn check_rest(format: ModelFormat, source: &SourceFile, options: &ReadOptions, error: &LoadError) {
     let from: Vec<String> =
         error.values_to_provide().iter().map(|(name, _)| name.clone()).collect();
@@ -141,7 +143,7 @@ fn check_report(report: &str) {
     assert!(report.contains("--> input"), "{report}");
 }
 
-/// Something that the input takes; `None` where it would be large.
+/// A binding that the input accepts; `None` for elements of a shape with more than 64 of them.
 fn bound(input: &ModelInput) -> Option<InputBinding> {
     if input.has_default {
         return Some(InputBinding::Default);

@@ -1,5 +1,6 @@
-//! Random graphs, run at every level, dense and strided, against the reference evaluator. The graphs and
-//! the comparison are those of `indim-cpu`'s differential tests; here the choices are the input.
+//! Random graphs, run at every instruction-set level, dense and strided, against the reference
+//! evaluator. The generator and the comparison are those of `indim-cpu`'s differential tests; here the
+//! fuzzer's bytes make the choices.
 
 use crate::choices::choices;
 

@@ -1,4 +1,5 @@
-//! The text form of graphs. A text that parses is a legal graph; any other error has its place in the text.
+//! The text form of graphs. A text that parses is a legal graph; the error of any other text has a place
+//! within it.
 
 use indim::text::parse_graph;
 

@@ -1,11 +1,11 @@
-//! An allocator that counts what a thread holds, so that targets can say how much a file may take.
-//! Holds unsafe code.
+//! An allocator that counts the bytes that each thread holds, so that targets can bound the memory that
+//! a file takes. Holds unsafe code.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes that the thread has allocated and not freed, and the most there were.
+    /// The bytes that the thread has allocated and not freed, and their peak.
     static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
@@ -15,7 +15,7 @@ struct Counting;
 static ALLOCATOR: Counting = Counting;
 
 fn count(bytes: isize) {
-    // A thread that ends has no count any more.
+    // A thread that ends may have dropped its count already.
     let _ = HELD.try_with(|counts| {
         let (held, peak) = counts.get();
         let held = held.saturating_add(bytes);
@@ -23,11 +23,13 @@ fn count(bytes: isize) {
     });
 }
 
-// SAFETY: everything is left to the system's allocator.
+// SAFETY: every call is passed to the system's allocator with unchanged arguments; counting does not
+// allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller gives a layout of a size that is not 0, as this function asks.
+        // SAFETY: the contract of `alloc` is that of the system's: the caller passes a layout whose size
+        // is not 0.
         unsafe { System.alloc(layout) }
     }
 
@@ -39,13 +41,14 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: the pointer is of `alloc` with this layout, which is the system's.
+        // SAFETY: the caller passes a pointer from `alloc` or `alloc_zeroed` with this layout, and these
+        // take it from the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
 
-/// Runs a call on this thread alone and returns its result with the peak bytes held meanwhile, its
-/// result included.
+/// Runs a call, and returns its result with the peak of the bytes that this thread held during the call,
+/// beyond those that it held before. The bytes of the result count; those of other threads do not.
 pub(crate) fn peak<T>(call: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.with(|counts| {
         let (held, _) = counts.get();

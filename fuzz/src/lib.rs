@@ -1,7 +1,8 @@
-//! The fuzz targets: functions that take any bytes, and panic when a promise is broken.
+//! The fuzz targets: functions that take any bytes, and panic if a property of indim does not hold.
 //!
-//! `fuzz_targets/` hands them to libFuzzer (`cargo xtask fuzz`); `tests/bounded.rs` runs them on the
-//! committed corpus and on what is near it (`cargo xtask test`).
+//! The binaries in `fuzz_targets/` run them under libFuzzer (`cargo xtask fuzz`). `tests/bounded.rs`
+//! runs them on the committed corpus, on mutations of it, and on pseudo-random bytes (`cargo xtask
+//! test`).
 #![deny(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a panic is how a target reports")]
 

@@ -7,7 +7,7 @@ pub fn run(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match parse_literal(&text) {
         Ok(array) => {
-            // Brackets hold what they hold: nothing is made up beyond the text.
+            // Each element takes at least one byte of the text.
             assert!(array.shape().element_count().unwrap() <= text.len());
             let typed = format!("{}({text})", array.dtype());
             if array.shape().is_scalar() && !text.contains(['(', '[']) {

@@ -20,7 +20,7 @@ pub(crate) fn check(array: &ArrayFile) {
     assert_eq!(array.bytes().len(), expected);
     assert_eq!(array.view().array_type(), array_type);
     let mut written = Vec::new();
-    // The elements are written in their memory order, which is irrelevant here.
+    // The elements are written in memory order as if that were row-major; only bytes are compared.
     write_npy_to(&mut written, array_type, array.bytes()).unwrap();
     let again = ArrayFile::from_bytes(written).unwrap();
     assert_eq!(again.array_type(), array_type);

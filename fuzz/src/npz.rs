@@ -7,7 +7,8 @@ use indim::files::{FileErrorKind, read_npz_member, read_npz_member_type};
 
 use crate::npy;
 
-/// Reads a member `x` of the bytes as an archive, and every other one that it names.
+/// Reads the member `x` of an archive with these bytes; if the archive has no `x`, its first four
+/// members.
 pub fn run(bytes: &[u8]) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -16,7 +17,8 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// Reads a member; the first few members, if it does not exist.
+/// Reads and checks a member. If it does not exist, returns the names of the first four members; else
+/// nothing.
 fn read(path: &Path, member: &str) -> Vec<String> {
     match read_npz_member(path, member) {
         Ok(array) => {

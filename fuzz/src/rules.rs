@@ -1,5 +1,6 @@
-//! The rule sets: elaboration against the naive oracle of `indim-shape`'s tests, the explicit form
-//! checked again, every form said under every rule set, every repair tried, every drawing made.
+//! The rule sets: elaboration is compared with the naive oracle of `indim-shape`'s tests. Each explicit
+//! form is checked again, converted to every rule set and drawn; each repair of an error is tried, and
+//! the error is drawn.
 
 use indim_shape::{
     Broadcast, RuleSet, RuleSetName, Shape, ShapeError, TargetRule, check_broadcast_in_dim,
@@ -12,13 +13,14 @@ use crate::choices::choices;
 #[path = "../../crates/indim-shape/tests/common/mod.rs"]
 mod naive;
 
-/// The oracle looks at every element, so shapes have at most this many.
+/// Maximum number of elements of a shape that is not hostile: the oracle visits every element.
 const MAXIMUM_ELEMENTS: usize = 36;
 
 /// Makes shapes and a rule of the bytes.
 pub fn run(bytes: &[u8]) {
     let mut next = choices(bytes);
-    // Now and then sizes and attributes that no array has; they only must not panic.
+    // One input in eight has sizes and attributes that no array has. The rules must not panic on them;
+    // the oracle does not judge them.
     let hostile = next(8) == 7;
     let count = 1 + next(4);
     let shapes: Vec<Shape> = (0..count).map(|_| shape(&mut next, hostile)).collect();
@@ -54,7 +56,7 @@ fn shape(next: &mut impl FnMut(usize) -> usize, hostile: bool) -> Shape {
     sizes[..next(sizes.len())].into()
 }
 
-/// A list of attributes; one that increases as often as not.
+/// A list of axes; in half of the cases they increase.
 fn list(next: &mut impl FnMut(usize) -> usize, hostile: bool) -> Vec<i64> {
     let length = next(8);
     let increases = next(2) == 0;
@@ -110,7 +112,8 @@ fn check(elaborated: Result<Broadcast, ShapeError>) {
     }
 }
 
-/// The form is legal by the rules of the explicit form, and means the same however it is said.
+/// The form is legal by the rules of the explicit form, and its conversion to each rule set that can
+/// express it is the same broadcast.
 fn check_form(form: &Broadcast) {
     let dims = |map: &indim_shape::AxisMap| map.iter().map(|&axis| axis as i64).collect();
     let all: Vec<Vec<i64>> = form.maps().iter().map(dims).collect();
@@ -133,12 +136,13 @@ fn check_form(form: &Broadcast) {
     }
 }
 
-/// Whether the oracle may list its indices, which it does axis by axis.
+/// Whether the shape has at most 2^12 indices, so that `naive::reads` may list them; an axis of size 0
+/// counts as one of size 1.
 fn is_small(shape: &Shape) -> bool {
     shape.iter().fold(1_usize, |count, &size| count.saturating_mul(size.max(1))) <= 1 << 12
 }
 
-/// Everything that can be asked of a mistake.
+/// Checks the texts of an error, its drawing and its repairs.
 fn check_error(error: &ShapeError) {
     assert!(!error.to_string().contains('\n') && !error.label().is_empty());
     assert!(draw_error(error, "add", &[]).starts_with(&format!("error[{}]", error.code())));

@@ -11,13 +11,14 @@ use indim_stores::{ArrayRegion, Source, StoreError, copy_from_region, open};
 use crate::held::peak;
 use crate::npy;
 
-/// The memory that a source is opened with, and the largest array that is read.
+/// The memory limit with which sources are opened, and the size of the largest array that is read as a
+/// whole, in bytes.
 const LIMIT: usize = 1 << 20;
-/// Bytes for names, errors, and the tables of libraries.
+/// Allowance for names, errors, and the tables of libraries, in bytes.
 const SLACK: usize = 512 << 10;
-/// Bytes that the tags of a TIFF may take for each byte of the file.
+/// Allowance for the tags of a TIFF, in bytes of memory for each byte of the file.
 const TAG_BYTES: usize = 256;
-/// The prefix of a file's name in a folder.
+/// Begins the line with the name of a file, in the bytes that describe a folder.
 const MARK: &[u8] = b"\n--- ";
 
 /// Reads the bytes as a TIFF.
@@ -25,12 +26,13 @@ pub fn tiff(bytes: &[u8]) {
     read_file("x.tif", bytes, SLACK + TAG_BYTES * bytes.len());
 }
 
-/// Reads the bytes as a PNG whose checksums are right.
+/// Reads the bytes as a PNG, after correcting its checksums.
 pub fn png(bytes: &[u8]) {
     read_file("x.png", &with_checksums(bytes), SLACK);
 }
 
-/// The bytes of a PNG in which each chunk has its checksum: else only the first one is ever read.
+/// The bytes of a PNG with the right checksum in each chunk. The reader would stop at a chunk with a
+/// wrong one.
 fn with_checksums(bytes: &[u8]) -> Vec<u8> {
     let mut file = bytes.to_vec();
     let mut at = 8;
@@ -60,14 +62,14 @@ pub fn zarr(bytes: &[u8]) {
         for (name, content) in files(bytes).into_iter().take(32) {
             let path = array.join(name);
             let _ = fs::create_dir_all(path.parent().unwrap());
-            // A name may be that of a folder that is there.
+            // The write fails if an earlier file made a folder of this name.
             let _ = fs::write(path, content);
         }
         read(&array, SLACK);
     });
 }
 
-/// Reads tensors of the bytes.
+/// Reads the tensor `x` of the bytes as a `.safetensors` file; if there is none, the first four tensors.
 pub fn safetensors(bytes: &[u8]) {
     in_folder(|folder| {
         let path = folder.join("x.safetensors");
@@ -94,7 +96,8 @@ pub fn safetensors(bytes: &[u8]) {
     });
 }
 
-/// A folder of this thread, and a pool of it alone, whose allocations are counted.
+/// Calls `call` with the folder of this thread, in a thread pool that consists of this thread alone:
+/// only its allocations are counted.
 fn in_folder(call: impl FnOnce(&Path) + Send) {
     thread_local! {
         static FOLDER: tempfile::TempDir = tempfile::tempdir().unwrap();
@@ -108,14 +111,16 @@ fn in_folder(call: impl FnOnce(&Path) + Send) {
     FOLDER.with(|folder| POOL.with(|pool| pool.install(|| call(folder.path()))));
 }
 
-/// Panics of libraries are caught where files are read: they neither end libFuzzer, as its own hook would,
-/// nor take memory for backtraces, which would be counted.
+/// Replaces the panic hook by one that only prints the panic. The readers of files catch panics of
+/// libraries, but libFuzzer's hook would end the process before that, and a backtrace would take memory,
+/// which is counted.
 fn print_panics_shortly() {
     static IS_SET: Once = Once::new();
     IS_SET.call_once(|| std::panic::set_hook(Box::new(|panic| eprintln!("{panic}"))));
 }
 
-/// The files of a folder, as `--- NAME` lines part them; names stay in the folder.
+/// The files that the bytes describe: a line `--- NAME` begins each. Names that lead out of the folder
+/// are left out.
 fn files(bytes: &[u8]) -> Vec<(&str, &[u8])> {
     let mut files = Vec::new();
     let mut rest = bytes;
@@ -148,7 +153,8 @@ fn read_file(name: &str, bytes: &[u8], slack: usize) {
     });
 }
 
-/// Opens an array and reads it, in one go and by parts, each within the memory that was said before.
+/// Opens an array, and reads it as a whole and by parts. Each read stays within the memory that
+/// `Source::scratch_bytes` states, plus the result and `slack`.
 fn read(path: &Path, slack: usize) {
     let text = path.to_str().unwrap();
     let (opened, held) = peak(|| open(text, LIMIT).expect("a format"));
@@ -172,10 +178,10 @@ fn read_parts(source: &dyn Source, slack: usize) -> Result<(), StoreError> {
         assert_eq!(array.bytes().len(), result);
         array.to_row_major().map_err(|error| StoreError::new("memory", error))
     };
-    // A small part of what may be very large.
+    // A small part of an array that may be very large.
     let corner: Vec<usize> = shape.iter().map(|&size| size.min(2)).collect();
     read(&ArrayRegion::new(vec![0; corner.len()], corner))?;
-    // Chunks that are not stored cost work, not memory.
+    // The limit on elements bounds the time: a small file can describe many chunks that are not stored.
     let elements = shape.element_count().unwrap_or(usize::MAX);
     if bytes > LIMIT || elements > 1 << 13 {
         return Ok(());
@@ -196,7 +202,7 @@ fn read_parts(source: &dyn Source, slack: usize) -> Result<(), StoreError> {
 mod tests {
     use super::*;
 
-    /// One of hundreds of thousands of entries is kept.
+    /// The reader holds one entry of a header with 200,000 entries, not all of them.
     #[test]
     fn headers_of_many_entries_take_little_memory() {
         let tensor = |at: usize| {

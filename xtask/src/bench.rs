@@ -15,7 +15,7 @@ pub(crate) fn bench(arguments: &[&str]) -> bool {
     }
     run.push("--");
     run.extend(&rest);
-    // The number of candle's own threads.
+    // `RAYON_NUM_THREADS` sets the number of threads of candle, one of the peers.
     let threads = rest.iter().skip_while(|&&argument| argument != "--threads").nth(1);
     let variables = [
         ("RAYON_NUM_THREADS", threads.copied().unwrap_or("2")),

@@ -109,7 +109,7 @@ pub(crate) fn cross(arguments: &[&str]) -> bool {
     failed.is_empty()
 }
 
-/// The missing packages for emulating the machine of this name, in words.
+/// The missing programs and libraries for emulating the machine of this name, in words.
 pub(crate) fn missing_for(name: &str) -> Vec<String> {
     machine(name).map(missing).unwrap_or_default()
 }
@@ -137,7 +137,7 @@ fn test_on(machine: &Machine, is_bounded: bool) -> bool {
     }
 }
 
-/// The missing packages for emulating the machine, in words.
+/// The missing programs and libraries for building for the machine and for emulating it, in words.
 fn missing(machine: &Machine) -> Vec<String> {
     let mut missing = missing_to_build(machine);
     let mut need = |is_there: bool, what: String| {

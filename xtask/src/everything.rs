@@ -105,8 +105,8 @@ fn timed(name: &str, report: &mut Vec<String>, check: impl FnOnce() -> bool) -> 
     passed
 }
 
-/// Line lengths, weight, format, clippy, documentation, the tests of all crates, and the dry run of
-/// publishing.
+/// Line lengths, weight, format, clippy, documentation, the tests of all crates, those of some crates
+/// with optimisation too, and the dry run of publishing.
 fn checks_of_toolchain(root: &Path) -> bool {
     lines::check(root)
         && weight::check(root)

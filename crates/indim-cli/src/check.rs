@@ -56,7 +56,8 @@ impl ToleranceArgs {
     }
 }
 
-/// The number of programs with each result.
+/// The number of checks with each result. A program is one check, and so is each data set of an ONNX
+/// test.
 #[derive(Default)]
 struct Counts {
     passed: usize,
@@ -174,8 +175,8 @@ fn lint_errors(source: &SourceFile) -> Option<String> {
     (!report.passes(false)).then(|| report.to_string())
 }
 
-/// The label of a piece of a file: the name of the file, with the line on which the piece begins unless
-/// that is line 1.
+/// The label of a piece of a file, which is one of the programs in it: the name of the file, with the
+/// line on which the piece begins unless that is line 1.
 fn piece_name(source: &SourceFile) -> String {
     let name = shown(source.name());
     match source.line_and_column(0).0 {

@@ -211,7 +211,8 @@ fn line(value: &ComparedValue) -> String {
     format!("{verdict:<8} {} ({}): {distance}\n", shown(&value.name), shown(&value.operator))
 }
 
-/// `3 ulp`; a number and a NaN or an infinity are infinitely far apart.
+/// `3 ulp`; `u64::MAX` is the distance of a number from a NaN or an infinity. For integers the distance
+/// is the difference.
 fn distance_text(distance: u64) -> String {
     match distance {
         u64::MAX => "infinitely many ulp".to_owned(),

@@ -15,7 +15,8 @@ use crate::progress::TerminalProgress;
 use crate::source::LoadedOperand;
 use crate::timing::Timing;
 
-/// More threads than any machine has processors only cost time and memory to start.
+/// Maximum number of threads: more than any machine has processors. Further threads only cost time and
+/// memory to start.
 const MAX_THREADS: i64 = 1024;
 
 /// The resources of a computation.

@@ -78,7 +78,8 @@ impl ProgramOptions {
     }
 
     /// The name of the written program: the output file without its extension, else the input file
-    /// without its extension. The external file is named after it.
+    /// without its extension. The external file, which holds the constants of some formats, is named
+    /// after the program.
     fn name(&self, file: &str) -> String {
         let path = self.output.as_deref().unwrap_or(Path::new(file));
         path.file_stem()

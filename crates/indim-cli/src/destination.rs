@@ -178,7 +178,8 @@ impl Destination {
         }
     }
 
-    /// Completes the file on the disk; only its move to the final name is left.
+    /// Completes the file on the disk; only its move to the final name is left. `None` for standard
+    /// output.
     ///
     /// # Errors
     /// When the disk fails.

@@ -354,8 +354,8 @@ impl Explain {
     }
 }
 
-/// The passes of a program over inputs stored like this, by name, within a memory limit in bytes; results are
-/// row-major files.
+/// The text of the passes of a program within a memory limit in bytes; `storage` has the storage of each
+/// input by name, and results are row-major files.
 fn passes_text(
     graph: &Graph,
     storage: &HashMap<&str, StorageInfo>,

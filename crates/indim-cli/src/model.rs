@@ -210,9 +210,10 @@ fn example(input: &ModelInput) -> Option<String> {
     })
 }
 
-/// The error that the program gives for inputs of its declared types, with 1 for open sizes; `None` if it
-/// gives none, or only an error about inputs. For a program with open sizes, only an error that no choice
-/// of sizes avoids counts: one that is out of scope.
+/// The error that the program gives for inputs of its declared types, with 1 for open sizes; `None` if
+/// it gives none, or only an error about inputs, or if an input declares no element type or no rank. For
+/// a program with open sizes, only an error that no choice of sizes avoids counts: one that is out of
+/// scope.
 pub(crate) fn program_error(model: &LoadedModel) -> Option<LoadError> {
     let is_open = |input: &ModelInput| !input.has_default && input.array_type().is_none();
     let has_open = model.inputs().iter().any(is_open);

@@ -58,7 +58,7 @@ fn write_error(text: &str) {
     let _ = writeln!(AutoStream::new(io::stderr().lock(), color::choice()), "{text}");
 }
 
-/// Colours the beginning of a message, such as `error[code]`.
+/// The style of the beginning of a message, such as `error[code]`; `None` if it is not a title.
 fn title_style(head: &str) -> Option<Style> {
     let word = head.split('[').next().unwrap_or_default();
     let is_title = head.len() == word.len() || head.ends_with(']');
@@ -89,7 +89,7 @@ pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
     }
 }
 
-/// Warns on standard error of names that are assigned but not used.
+/// Prints a note to standard error on each name that is assigned but not used.
 pub(crate) fn note_unused(expression: &Expression) {
     for name in expression.unused() {
         print_message(&format!(

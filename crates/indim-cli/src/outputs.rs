@@ -27,7 +27,7 @@ const MAX_NAME_BYTES: usize = 255;
 /// A `FILE` or `NAME=FILE` of the command line.
 #[derive(Debug)]
 struct Output<'a> {
-    /// The name of the result; `None` for the only result, or for all in an archive.
+    /// The name of the result; `None` for the only result, or for all results in an archive or a folder.
     name: Option<&'a str>,
     path: Cow<'a, Path>,
     format: &'static ArrayFormat,
@@ -129,7 +129,8 @@ impl<'a> Outputs<'a> {
     /// selected results.
     ///
     /// # Errors
-    /// `unknown-result`; `several-results` for one file that is not an archive.
+    /// `unknown-result`; `several-results` for one file that is not an archive; `bad-name` for a result
+    /// in a folder whose name cannot be the name of a file.
     pub(crate) fn select(self, names: &'a [String]) -> Result<(Self, Vec<usize>), Diagnostic> {
         match self.each.as_slice() {
             [] => Ok((self, (0..names.len()).collect())),
@@ -214,8 +215,8 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Opens all outputs for writing: one per result, with its type and the metadata of `metadata`, or one
-    /// archive for all.
+    /// Opens all outputs for writing: one per result, with the type and the metadata that `results`
+    /// states, or one archive for all.
     ///
     /// # Errors
     /// When one cannot be written; `duplicate-output` if two are the same file, or one is inside the folder
@@ -278,7 +279,8 @@ fn is_new_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(std::path::is_separator) && !path.exists()
 }
 
-/// The path of a result in a folder: a file with the name of the result.
+/// The output of a result in a folder: a `.npy` file with the name of the result. Prints a note if the
+/// name of the file differs.
 fn output_in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic> {
     let file = file_name(name).ok_or_else(|| {
         let message = format!("the result `{}` cannot be the name of a file", shown(name));
@@ -297,9 +299,9 @@ fn output_in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diag
     Ok(Output { name: Some(name), path: path.into(), format: ArrayFormat::npy() })
 }
 
-/// The file name of a result, percent-encoded: separators, unprintable characters, percent signs and a
-/// leading dot become `%` and two digits. Different names stay different. `None` for a name that is empty or
-/// too long.
+/// The file name of a result, percent-encoded: each byte (in UTF-8) of a separator, an unprintable
+/// character, a percent sign or a leading dot becomes `%` and two hexadecimal digits. Different names
+/// stay different. `None` for a name that is empty or too long.
 fn file_name(name: &str) -> Option<String> {
     let mut file = String::new();
     for (index, character) in name.char_indices() {

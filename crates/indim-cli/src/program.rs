@@ -127,7 +127,7 @@ fn is_transposed_grid(graph: &Graph, result: usize, sources: &[(&str, OpenOperan
     }
 }
 
-/// A source, quoted for a shell.
+/// A text, such as a source or a name, quoted for a shell.
 pub(crate) fn shell_quoted(text: &str) -> String {
     let is_unquoted = |c: char| c.is_ascii_alphanumeric() || "._-/:+,@%".contains(c);
     let text = shown(text);

@@ -21,7 +21,7 @@ pub(crate) struct Report {
 struct ShapeFacts {
     /// The label of the broken rule.
     rule: Option<&'static str>,
-    /// The guilty operand, and its axis.
+    /// The operand at fault, and its axis.
     operand: Option<String>,
     axis: Option<usize>,
     operands: Vec<OperandFacts>,

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indim::broadcast::{RuleChoice, RuleSetName};
 use indim::formats::ModelFormat;
 
-/// Parses the name of a rule set or of a model format; one name belongs to both.
+/// Parses the name of a rule set or of a model format; `stablehlo` is the name of both.
 pub(crate) fn rule_set_or_format() -> PossibleValuesParser {
     let rules = RuleSetName::ALL.map(RuleChoice::Named);
     let formats = ModelFormat::ALL.map(ModelFormat::name);

@@ -26,7 +26,7 @@ pub(crate) struct Completions {
 impl Completions {
     /// Runs the command; `command` is all of `indim`.
     pub(crate) fn run(&self, command: Command) -> Result<(), Failure> {
-        // The command itself accepts any text, and suggests a near name.
+        // `indim ops` itself accepts any text, and suggests a near name.
         let names = PossibleValuesParser::new(entries().map(|entry| entry.name));
         let mut command = command
             .mut_subcommand("ops", |ops| ops.mut_arg("name", |name| name.value_parser(names)));

@@ -49,8 +49,9 @@ pub(crate) enum OpenOperand {
     Read(LoadedOperand),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
-    /// An array read by regions. `reopen_text` is the text that opens the array again, to read or map it as a
-    /// whole, if its format allows that, as `.npy`, `.npz` and `.safetensors` do.
+    /// An array read by regions. `reopen_text` is the text that opens the array again, to read or map it
+    /// as a whole: for an array whose format allows that, as `.npy`, `.npz` and `.safetensors` do, and
+    /// for an array that is decoded sequentially.
     Stored {
         source: Box<dyn Source>,
         reopen_text: Option<String>,
@@ -58,7 +59,9 @@ pub(crate) enum OpenOperand {
 }
 
 impl OpenOperand {
-    /// Opens `text`: `-` is standard input; any other text goes to [`LoadedOperand::open`].
+    /// Opens `text`: `-` is standard input; any other text is parsed as in [`LoadedOperand::open`]. A
+    /// small array is read at once if its format is read as a whole; at most `limit` bytes are read into
+    /// memory.
     pub(crate) fn open(text: &str, limit: usize) -> Result<OpenOperand, Diagnostic> {
         if !is_standard_input(text) {
             return match parse_source(text)? {
@@ -190,7 +193,7 @@ fn standard_input_error(kind: FileErrorKind) -> Diagnostic {
     FileError { path: STANDARD_INPUT.into(), kind }.diagnostic()
 }
 
-/// The parsed text of an operand.
+/// The parsed text of an operand: the place of a stored array, or the array of a literal.
 enum SourceName<'a> {
     Stored(StoredArray<'a>),
     Literal(Array),
@@ -209,7 +212,7 @@ impl StoredArray<'_> {
         source.map_err(|error| error.diagnostic())
     }
 
-    /// Reads or maps the array as a whole, if its format does so.
+    /// Reads or maps the array as a whole; `None` if its format is only read by regions.
     fn load(&self, limit: usize) -> Result<Option<LoadedOperand>, Diagnostic> {
         // A file that cannot be mapped may still be read.
         let map =
@@ -226,7 +229,8 @@ impl StoredArray<'_> {
         }
     }
 
-    /// Reads a small array if its format is read as a whole, otherwise opens it for reading by regions.
+    /// Reads an array of less than [`MIN_MAPPED_BYTES`] if its format is read as a whole, otherwise
+    /// opens the array for reading by regions. `text` is the text that names the array.
     fn open(&self, text: &str, limit: usize) -> Result<OpenOperand, Diagnostic> {
         let source = self.source(limit)?;
         if bytes(source.array_type()) < MIN_MAPPED_BYTES

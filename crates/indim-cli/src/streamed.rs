@@ -27,10 +27,11 @@ const MAX_WHOLE_RUN_BYTES: usize = 256 << 20;
 /// The default memory limit, in bytes; more does not speed up a disk.
 const DEFAULT_MEMORY_BYTES: usize = 256 << 20;
 
-/// Chunks that are decoded more often than this in each pass are worth a warning.
+/// Maximum number of times that a chunk is decoded in each pass, on average, before `plan_in_chunks`
+/// halves the chunks of results. A plan that still exceeds it gives a warning.
 const MAX_DECODINGS: f64 = 2.0;
 
-/// A plan for a computation larger than memory.
+/// A planned run that computes results piece by piece.
 pub(crate) struct StreamedRun {
     plan: Plan,
     /// The results, with chunks small enough for the limit.
@@ -53,7 +54,8 @@ pub(crate) enum RunMode {
 /// Chooses the run mode of a graph over these sources, whose results go to `outputs` or are printed.
 ///
 /// # Errors
-/// `threads`; if the graph is large and cannot be compiled.
+/// `threads`; an unknown level or executor in the environment; errors of planning, except that a memory
+/// limit or the limit on rereading is exceeded.
 pub(crate) fn choose_run_mode(
     graph: &Graph,
     sources: &[(&str, OpenOperand)],
@@ -132,8 +134,9 @@ impl StreamPlanner<'_> {
         let input_bytes = held.fold(0, usize::saturating_add);
         let default = DEFAULT_MEMORY_BYTES.saturating_add(input_bytes);
         let limit = self.resources.memory_limit.unwrap_or(default);
-        // Pieces get 5/8 of the memory beyond the inputs. The memory pool may retain the other 3/8
-        // between pieces: two of four pieces, and rounding.
+        // Pieces get 5/8 of the memory beyond the inputs: two pieces of the inputs and two of the
+        // results exist at once. The memory pool may retain the other 3/8 between pieces: two of these
+        // four, rounded up.
         let memory_limit = limit - limit.saturating_sub(input_bytes) / 8 * 3;
         let inputs = read.map(|source| match is_in_memory(source) {
             true => StorageInfo { is_in_memory: true, ..StorageInfo::default() },
@@ -269,8 +272,8 @@ fn bytes(array_type: &ArrayType) -> usize {
 }
 
 impl StreamedRun {
-    /// Computes the results and writes them, to archives under these names; no file appears before all are
-    /// complete.
+    /// Computes the results and writes them, to archives under the names `members`. No file appears
+    /// before all are complete.
     pub(crate) fn write_results(
         &self,
         sources: &[(&str, OpenOperand)],

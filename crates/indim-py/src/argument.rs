@@ -35,7 +35,7 @@ pub(crate) struct Container<'py> {
     items: Vec<Argument<'py>>,
 }
 
-/// The type of an argument: the key of a trace.
+/// The type of an argument. The types of all arguments are the key of a trace.
 pub(crate) enum ArgumentType {
     Operand(OperandType),
     /// A static argument, by its key.
@@ -119,8 +119,8 @@ impl<'py> Argument<'py> {
         Ok(Argument::Container(Container { container: object.clone(), keys, items }))
     }
 
-    /// Whether a trace for `expected` is valid: equal element types and ranks, and equal sizes if the
-    /// function used them.
+    /// Whether a trace that was recorded for `expected` is valid for this argument: an array needs an
+    /// equal element type and rank, and equal sizes if the function read sizes (`has_used_sizes`).
     pub(crate) fn has_type(&self, expected: &ArgumentType, has_used_sizes: bool) -> PyResult<bool> {
         match (self, expected) {
             (Argument::Operand(operand), ArgumentType::Operand(expected)) => {
@@ -289,8 +289,8 @@ fn is_equal(key: &Bound<'_, PyAny>, expected: &Bound<'_, PyAny>) -> PyResult<boo
     })
 }
 
-/// Whether `object` is a container of arrays: a dict, or a list or tuple that does not consist of numbers
-/// and nested lists of numbers alone.
+/// Whether `object` is a container of arrays: a dict, or a list or tuple that does not consist of
+/// numbers and nested lists or tuples of numbers alone.
 fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult<bool> {
     let is_dict = object.is_instance_of::<PyDict>();
     let is_sequence = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();

@@ -21,7 +21,7 @@ use crate::variants::Variants;
 /// it alone.
 const MAX_CACHE_BYTES: usize = 64 << 20;
 
-/// Maximum cached programs, for any sizes, of each computation; the oldest is evicted first.
+/// Maximum number of programs for all sizes that each computation caches; the oldest is evicted first.
 const MAX_PROGRAMS: usize = 8;
 
 /// Estimated bytes of a computation per byte of its text, before compilation.
@@ -39,7 +39,8 @@ pub(crate) struct CachedComputation {
     /// The parameters' names as Python strings.
     pub(crate) names: Vec<Py<PyString>>,
     variants: Mutex<Variants>,
-    /// Programs for all sizes, compiled at the second shape of their types.
+    /// Programs for all sizes. One is compiled when operands of known element types and ranks arrive
+    /// with a second shape.
     programs: Mutex<Vec<Arc<SymbolicProgram>>>,
     /// The time of the last use, on the clock of [`USE_COUNT`].
     last_use: AtomicU64,
@@ -72,7 +73,7 @@ impl CachedComputation {
         operands: &[Operand<'_>],
         targets: &[CastTarget],
     ) -> Result<Arc<CompiledVariant>, ComputationError> {
-        // Two threads may count the same use, which does no harm.
+        // Two threads may get the same time, which does no harm.
         let now = USE_COUNT.load(Ordering::Relaxed);
         USE_COUNT.store(now + 1, Ordering::Relaxed);
         self.last_use.store(now, Ordering::Relaxed);
@@ -94,8 +95,9 @@ impl CachedComputation {
         Ok(compiled)
     }
 
-    /// The program for these types: bound to their sizes if a program for all sizes exists. The first types
-    /// of their kind are compiled for their sizes alone.
+    /// The variant for these types. If a program for all sizes accepts them, it is bound to their sizes.
+    /// If a known variant differs only in sizes, a program for all sizes is compiled. Otherwise the
+    /// variant is compiled for these sizes alone.
     fn find_or_compile(
         &self,
         types: Vec<OperandType>,

@@ -85,7 +85,7 @@ impl Capture {
             }
             Capture::Attribute { holder, name, value } => match holder.bind(py).getattr(name) {
                 Ok(current) => is_same(Some(&current), value.as_ref()),
-                // An empty cell is a `ValueError`.
+                // Reading an empty cell raises `ValueError`.
                 Err(error)
                     if error.is_instance_of::<PyAttributeError>(py)
                         || error.is_instance_of::<PyValueError>(py) =>
@@ -146,7 +146,8 @@ fn are_same<'py>(
     Ok(true)
 }
 
-/// Whether two are the same object, or the same number or text for a traced function.
+/// Whether a value is the one at tracing: the same object, or a number or text that a traced function
+/// cannot tell from it. Two missing values are the same.
 fn is_same(current: Option<&Bound<'_, PyAny>>, traced: Option<&Py<PyAny>>) -> PyResult<bool> {
     let (current, traced) = match (current, traced) {
         (Some(current), Some(traced)) => (current, traced.bind(current.py())),

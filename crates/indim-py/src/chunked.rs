@@ -28,10 +28,11 @@ use crate::run::run;
 /// Maximum number of chunk sizes for which a stage caches programs.
 const MAX_CACHED_PROGRAMS: usize = 16;
 
-/// Key of a program: the types of its inputs, and the sizes of the stage's axes.
+/// Key of a program: the types of its inputs, and the sizes of the stage's axes. The key of a program
+/// over lanes appends further numbers to the sizes; the last one is its purpose, such as `MAKE_LANES`.
 type ProgramKey = (Vec<ArrayType>, Vec<usize>);
 
-/// Compiled programs with their sizes, least recently used first.
+/// Compiled programs with their keys, least recently used first.
 #[derive(Default)]
 struct ProgramCache(Mutex<Vec<(ProgramKey, Arc<CompiledVariant>)>>);
 
@@ -75,7 +76,8 @@ impl ProgramCache {
         self.run_into(py, chunks, 0, sizes, graph)
     }
 
-    /// Like [`ProgramCache::run`]; the first `overwritten` results are written over as many first chunks.
+    /// Like [`ProgramCache::run`]; the first `overwritten` results are written into the first
+    /// `overwritten` chunks.
     fn run_into<'py>(
         &self,
         py: Python<'py>,
@@ -130,7 +132,8 @@ fn check_types(graph: &Graph, types: &[ArrayType]) -> PyResult<()> {
     }
 }
 
-/// A value of the graph: its number, element type by NumPy's name, sizes, and the cut of each axis.
+/// A value of the graph: its number, the name of its element type in indim (`f32`), its sizes, and the
+/// number of the cut of each axis, or `None` for an axis without a cut, such as one of size 1.
 type ChunkedValueDescription = (usize, &'static str, Vec<usize>, Vec<Option<usize>>);
 
 /// A stage, as a tuple: the sizes and the cuts of its axes; its inputs (the number of a value, and the axis
@@ -342,7 +345,7 @@ pub(crate) struct ChunkProgram {
     lanes: ProgramCache,
 }
 
-/// Purposes of programs over lanes, the last entry of their keys.
+/// Purposes of programs over lanes: the last number of their keys, `ProgramKey`.
 const MAKE_LANES: usize = 0;
 const FOLD_LANES: usize = 1;
 const ADD_TO_LANES: usize = 2;
@@ -379,7 +382,8 @@ impl ChunkProgram {
         })
     }
 
-    /// Adds `count` rows to the lanes, in place; `sizes` is the shape of one row.
+    /// Adds `count` chunks of the shape `sizes` to the lanes, in place. Along the reduced axis a chunk
+    /// has one element for each lane.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn add_to_lanes<'py>(
         &self,

@@ -70,8 +70,9 @@ pub(crate) struct CastTarget {
 }
 
 impl Definition {
-    /// Parses a text with these results; without names, those of the text. Under NumPy's rule it refuses
-    /// calls that mean something else in numexpr, for which the text may be written, such as `max(x, 1)`.
+    /// Parses a text with these results; without names, those of the text. Without a rule, and under
+    /// rules `numpy` and `named`, it refuses calls that mean something else in numexpr, for which the
+    /// text may be written, such as `max(x, 1)`.
     pub(crate) fn parse(
         text: &str,
         results: Option<&[String]>,
@@ -91,7 +92,7 @@ impl Definition {
             text: text.to_owned(),
             error: Box::new(error),
         })?;
-        // No parameter has this name, because names do not begin with a digit.
+        // No parameter has one of these names, because a parameter's name does not begin with a digit.
         let names = (0..expression.results().len()).map(|index| index.to_string()).collect();
         Ok(Definition { names, expression, rule })
     }
@@ -286,7 +287,8 @@ impl Computation {
         Ok((b.finish(&outputs)?, numbers))
     }
 
-    /// Like [`Computation::graph`] with `as_stored`, with the facts about other valid sizes and numbers.
+    /// Like [`Computation::graph`] with `as_stored`, for all sizes and numbers: the graph with the
+    /// guards on its sizes, and the program of its numbers with the guards on them.
     fn symbolic(
         &self,
         types: &[OperandType],
@@ -494,7 +496,7 @@ pub(crate) struct SymbolicProgram {
     /// The types its outputs are converted to; empty without conversion.
     target_dtypes: Vec<DType>,
     executable: SymbolicExecutable,
-    /// The numbers among its inputs.
+    /// Computes the inputs that follow the arrays, and checks for which numbers the program is valid.
     numbers: Arc<NumberProgram>,
     /// The memory use of the program itself.
     _memory_use: MemoryUse,
@@ -530,7 +532,8 @@ impl SymbolicProgram {
     }
 }
 
-/// A graph under construction, its outputs, and the numbers among its inputs.
+/// A graph under construction, its outputs, and the program that computes its number inputs, which
+/// follow its arrays.
 struct UnfinishedGraph {
     b: GraphBuilder,
     outputs: Vec<indim::Value>,
@@ -570,9 +573,10 @@ pub(crate) fn parameter(
     b.parameter(name, array_type.dtype, shape)
 }
 
-/// A computation compiled for operands of certain types.
+/// A computation compiled for operands of certain types, or a graph that `CompiledVariant::new`
+/// compiled.
 pub(crate) struct CompiledVariant {
-    /// The types of its parameters.
+    /// The types of its parameters; empty for a graph.
     pub(crate) types: Vec<OperandType>,
     /// The types its outputs were converted to; empty without conversion.
     pub(crate) targets: Vec<CastTarget>,

@@ -12,10 +12,10 @@ use crate::computation::Computation;
 use crate::error::ComputationError;
 use crate::operand::OperandType;
 
-/// The results of a function, then its gradients.
+/// A step whose values are the results of a function, then its gradients.
 #[derive(Debug, Clone)]
 pub(crate) struct Derivative {
-    /// Their names in later steps.
+    /// The names of these values in later steps.
     pub(crate) names: Vec<String>,
     /// The computation of the function.
     pub(crate) computation: Computation,
@@ -23,8 +23,8 @@ pub(crate) struct Derivative {
     pub(crate) arguments: Vec<String>,
     /// The positions of the parameters with respect to which it is differentiated.
     pub(crate) wrt: Vec<usize>,
-    /// The names of the cotangents of the function's results; without them the function has one result, a
-    /// number.
+    /// The names of the cotangents of the function's results; without them the function has one result,
+    /// a scalar.
     pub(crate) cotangents: Option<Vec<String>>,
 }
 

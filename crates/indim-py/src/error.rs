@@ -72,7 +72,7 @@ pub(crate) fn computation_error(py: Python<'_>, error: &ComputationError) -> PyE
     }
 }
 
-/// Maximum values that a message lists; more do not help the reader.
+/// Maximum number of values that a message lists; more do not help the reader.
 const MAX_LISTED: usize = 8;
 
 /// The exception for a file without a usable program, or for inputs that do not fit it.
@@ -88,7 +88,8 @@ pub(crate) fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
     }
 }
 
-/// The drawn error; for a program with unsupported operations with the arguments that load the rest of it.
+/// The drawn error. For a program with unsupported operations the help states the `inputs` that load the
+/// rest of the program.
 fn load_diagnostic(error: &LoadError) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
     let names = error.values_to_provide().iter().map(|(name, _)| format!("{:?}", shown(name)));

@@ -13,7 +13,7 @@ use crate::computation::Computation;
 use crate::error::ComputationError;
 use crate::expression::ExpressionArgument;
 
-/// Maximum number of expressions of one key; beyond it they are dropped together.
+/// Maximum number of expressions of one key; beyond it all expressions of the key are dropped.
 const MAX_EXPRESSIONS: usize = 1024;
 
 /// Maximum number of keys; beyond it the cache is cleared.
@@ -22,15 +22,15 @@ const MAX_KEYS: usize = 64;
 /// The computations of expressions of one key, by text.
 type Computations = HashMap<String, Arc<CachedComputation>>;
 
-/// The properties of a computation other than its text.
+/// The properties of a computation other than its text. Each key has a map from texts to computations.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ExpressionKey {
     /// Whether the text identifies an operation. Its operands have names that no user wrote, and a text can
     /// mean something else: `max(x, 1)` may be written for numexpr.
     is_operation: bool,
-    /// The rule of every operation; without it each follows its own attributes.
+    /// The rule of every operation; `None` if each operation follows its own attributes.
     rule: Option<RuleSet>,
-    /// The names of the results; without it those of the text.
+    /// The names of the requested results; `None` for the results of the text.
     results: Option<Vec<String>>,
 }
 

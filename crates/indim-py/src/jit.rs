@@ -1,8 +1,9 @@
 //! `CompiledFunction`: the result of `@indim.jit`.
 //!
-//! A call looks up the variant for its operands. If none exists, the trace for their types and ranks is
-//! compiled for their shapes; if that does not exist either, `indim/_tracing.py` first runs the function on
-//! tracing values.
+//! A call looks up the trace for the types and ranks of its arguments. If none exists,
+//! `indim/_tracing.py` runs the function on tracing values, which makes the trace. Then the call looks
+//! up the variant of the trace's computation for the operands; a missing variant is compiled
+//! (`cached_computation.rs`).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,7 +38,7 @@ const MAX_TRACES: usize = 64;
 struct Trace {
     arguments: Vec<ArgumentType>,
     has_used_sizes: bool,
-    /// The numbers for which it is valid.
+    /// The guards on number arguments: the numbers for which the trace is valid.
     numbers: NumberProgram,
     captured_arrays: Vec<Py<PyAny>>,
     /// Objects that the function may have read, other than its arguments.
@@ -52,7 +53,7 @@ type TraceParts<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<CaptureDescript
 
 /// A Python function that is compiled for the types and ranks it is called with.
 ///
-/// The class in `indim/_jit.py` adds the dict, whose contents the garbage collector can then visit.
+/// The subclass in `indim/_jit.py` adds `__dict__`, whose contents the garbage collector can then visit.
 #[pyclass(frozen, subclass, module = "indim._indim", name = "CompiledFunction")]
 pub(crate) struct CompiledFunction {
     function: Py<PyAny>,
@@ -168,7 +169,7 @@ fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
 }
 
 impl Trace {
-    /// Whether its arguments had the types of these.
+    /// Whether the arguments at tracing had the types of these arguments.
     fn accepts(&self, arguments: &[Argument<'_>]) -> PyResult<bool> {
         if self.arguments.len() != arguments.len() {
             return Ok(false);
@@ -188,7 +189,8 @@ impl Trace {
         self.captures.traverse(visit)
     }
 
-    /// The operands of the computation: arrays and numbers among the arguments, then captured arrays.
+    /// The operands of the computation: arrays and number inputs among the arguments, then captured
+    /// arrays.
     fn operands<'py>(
         &self,
         py: Python<'py>,

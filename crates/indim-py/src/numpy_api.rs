@@ -2,7 +2,7 @@
 //! here.
 //!
 //! The layout of array objects has been stable since NumPy 1.7. Functions come from the table that NumPy
-//! exports for extension modules. Called by `operand.rs`, `evaluate.rs` and `run.rs`.
+//! exports for extension modules.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -371,8 +371,8 @@ impl<'py> NumpyArray<'py> {
         NonNull::slice_from_raw_parts(self.first(), bytes)
     }
 
-    /// A view for reading; `known` is the likely layout. Bool arrays are viewed as u8, because NumPy's may
-    /// contain bytes other than 0 and 1.
+    /// A view for reading; an array of the `likely` layout needs no allocation. Bool arrays are viewed
+    /// as u8, because NumPy's may contain bytes other than 0 and 1.
     ///
     /// # Errors
     /// If the element type changed since it was read.
@@ -395,7 +395,7 @@ impl<'py> NumpyArray<'py> {
         })
     }
 
-    /// A view for writing; `known` is the likely layout.
+    /// A view for writing; an array of the `likely` layout needs no allocation.
     ///
     /// # Errors
     /// If the array is read-only, or its element type changed since it was read.
@@ -407,8 +407,8 @@ impl<'py> NumpyArray<'py> {
         if !self.is_writeable() {
             return Err(pyo3::exceptions::PyValueError::new_err("`out` is read-only"));
         }
-        // SAFETY: as for `view`, and the array is writeable; overlap with inputs and shared
-        // elements are checked by `run_into`.
+        // SAFETY: as for `view`, and the array is writeable; `Executable::run_into_with` checks for
+        // overlap with inputs and for elements that share memory.
         Ok(unsafe {
             match likely.filter(|likely| likely.matches(self.dtype, self)) {
                 Some(DenseArray { array_type, strides, bytes }) => {

@@ -28,7 +28,7 @@ pub(crate) enum Operand<'py> {
 pub(crate) enum OperandType {
     /// Any array of this type.
     Array(ArrayType),
-    /// Any number of this kind; the value is the one at compilation.
+    /// Any number of this kind (integer or float); the value is the one at compilation.
     Input(Literal),
     /// This number.
     Number(Literal),
@@ -155,7 +155,7 @@ pub(crate) fn number_inputs(operands: &[Operand<'_>]) -> Vec<Literal> {
     operands.iter().filter_map(Operand::input).collect()
 }
 
-/// Whether two numbers are of one kind.
+/// Whether two numbers are of one kind: both truth values, both integers or both floats.
 fn is_same_kind(x: Literal, y: Literal) -> bool {
     core::mem::discriminant(&x) == core::mem::discriminant(&y)
 }

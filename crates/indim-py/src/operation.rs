@@ -1,5 +1,5 @@
-//! Eager operations, as `indim/_functions.py` calls them on arrays: each is recorded as a traced one is, and
-//! its programs are cached.
+//! Eager operations, as `indim/_functions.py` calls them on arrays. Each operation is recorded like one
+//! of a traced function, and its programs are cached.
 
 use indim::array::Order;
 use indim_text::{CallAttribute, CallOperand, RecordedCall};

@@ -26,8 +26,8 @@ pub(crate) fn output_array<'py>(out: &Bound<'py, PyAny>, name: &str) -> PyResult
     Err(PyTypeError::new_err(format!("`{name}` {problem}")))
 }
 
-/// The variant for these operands whose results fit `outputs`; without those, or where one is `None`, the
-/// result has its own type.
+/// The variant for these operands whose results are converted and broadcast to the types of `outputs`. A
+/// result keeps its own type if its output is `None`; without `outputs` all results do.
 pub(crate) fn variant_into(
     py: Python<'_>,
     cached: &CachedComputation,

@@ -40,9 +40,9 @@ struct Default {
 /// The parameters of a function, in the order of its arguments.
 pub(crate) struct Parameters {
     parameters: Vec<Parameter>,
-    /// `*arguments`: the positions after all others.
+    /// The parameter `*arguments`, which takes all positions after the other parameters.
     rest: Option<Parameter>,
-    /// Parameters that take arguments by position.
+    /// The number of parameters that take arguments by position; they come first.
     positional: usize,
     /// Python's binding of arguments, which reports invalid calls.
     bind: Py<PyAny>,

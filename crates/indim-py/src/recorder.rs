@@ -1,7 +1,8 @@
 //! Records the operations of a Python function, one by one, with their types.
 //!
-//! `indim/_tracing.py` has a recorder while it runs a function on tracing values. Each operation is checked
-//! when it is recorded, so an error is raised at its line of the function. The whole is compiled later.
+//! `indim/_tracing.py` uses a recorder while it runs a function on tracing values. Each operation is
+//! checked when it is recorded, so an error is raised at its line of the function. The recorded
+//! computation is compiled later.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -56,7 +57,7 @@ pub(crate) struct RecordedFunction {
     pub(crate) computation: Computation,
     pub(crate) captured: Vec<Py<PyAny>>,
     pub(crate) has_used_sizes: bool,
-    /// The numbers for which it is valid.
+    /// The guards on number arguments: the numbers for which the recording is valid.
     pub(crate) numbers: NumberProgram,
 }
 
@@ -285,8 +286,9 @@ fn operand(object: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
     }
 }
 
-/// Reads an attribute: a list of integers, of pairs of them, or of axis names; the items of an index as a
-/// tuple; the name of an element type or a mode; an equation; otherwise an operand.
+/// Reads an attribute. The keyword `dtype` takes the name of an element type; `mode`, `side` and
+/// `equation` take a text. Otherwise a tuple has the items of an index, a list has integers, pairs of
+/// integers or axis names, and any other object is an operand.
 pub(crate) fn attribute(
     keyword: Option<&str>,
     object: &Bound<'_, PyAny>,
@@ -376,7 +378,8 @@ impl Recording {
         name
     }
 
-    /// Adds the result of an operator on numbers. `None` for too many operations or an undefined result.
+    /// Adds the result of an operator on numbers; the name is `None` if the result is a constant.
+    /// Returns `None` for too many operations, and for a result that is undefined or not a number.
     fn record_number(&mut self, call: &RecordedCall) -> Option<(Option<String>, Literal)> {
         let index = self.computation.steps.len();
         if index == MAX_OPERATIONS {

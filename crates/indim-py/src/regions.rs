@@ -78,7 +78,7 @@ impl RegionStep {
 }
 
 impl Body {
-    /// The body of a loop over `states`; without states, that of a branch.
+    /// Builds the condition or the body of a loop over `states`; without states, the body of a branch.
     fn build(
         &self,
         builder: &GraphBuilder,

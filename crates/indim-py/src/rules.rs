@@ -316,7 +316,8 @@ pub(crate) fn _operations() -> Vec<(&'static str, usize, &'static str, Vec<&'sta
         .collect()
 }
 
-/// A number parameter of a composition: name, expected kind, default.
+/// A parameter, other than operands and axes, of a composition or of a function along axes: name,
+/// expected kind, default.
 type Number = (&'static str, &'static str, Option<&'static str>);
 
 /// A composition: name, number of operands, number parameters, documentation, aliases.

@@ -19,7 +19,8 @@ const DETACH_BYTES: usize = 64 * 1024;
 /// Runs `compiled` on operands of its types, into `outputs`. A missing output, or `None`, is a new array.
 ///
 /// # Errors
-/// If an output cannot be written, or outputs overlap; `KeyboardInterrupt`.
+/// If an output cannot be written, or outputs overlap; `IndexError` for an index out of range;
+/// `MemoryError`; `KeyboardInterrupt`.
 pub(crate) fn run<'py>(
     py: Python<'py>,
     compiled: &CompiledVariant,

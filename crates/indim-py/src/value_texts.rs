@@ -89,7 +89,8 @@ fn first_token(text: &str) -> &str {
     &text[..length.max(first)]
 }
 
-/// Whether the neighbours of a token are only the parentheses and commas of a call.
+/// Whether the token needs no parentheses: each of its neighbours is an end of the text, a comma, or a
+/// parenthesis that opens before the token or closes after it.
 fn is_alone(text: &str, token: Range<usize>) -> bool {
     let before = text[..token.start].trim_end().chars().next_back();
     let after = text[token.end..].trim_start().chars().next();

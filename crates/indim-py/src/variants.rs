@@ -16,7 +16,8 @@ const MAX_VARIANTS: usize = 256;
 pub(crate) struct Variants {
     /// From the oldest to the newest, each with the hash of its types and sizes.
     variants: VecDeque<(u64, Arc<CompiledVariant>)>,
-    /// The newest variant of each hash. Variants of equal hash differ in the numbers among their operands.
+    /// The newest variant of each hash. Variants of equal hash differ in the numbers among their
+    /// operands or in the types of `out`; seldom in types and sizes, if hashes collide.
     newest: HashMap<u64, Arc<CompiledVariant>>,
     /// The last variant, which is usually requested again.
     last: Option<Arc<CompiledVariant>>,

@@ -173,7 +173,8 @@ fn offer(
     Some(FormOffer { text, reason, state: State::Broadcast(state) })
 }
 
-/// The answer for shapes that a rule refuses: the report, the shapes in the rule's alignment, and repairs.
+/// The answer for shapes that a rule refuses: the report, a picture of the shapes with their axes
+/// aligned as the rule aligns them, and repairs.
 pub(crate) fn refuse_shapes(
     error: &ShapeError,
     operation: &str,
@@ -229,7 +230,8 @@ fn repair_offer(
     Some(FormOffer { text, reason, state: State::Broadcast(state) })
 }
 
-/// The answer for wrong attributes; for an attribute that the rule lacks, the repair omits the attribute.
+/// The answer for wrong attributes. If the rule lacks an attribute, the answer has one repair, which
+/// omits this attribute.
 fn refuse_attributes(
     error: AttributeError,
     choice: RuleChoice,

@@ -52,9 +52,9 @@ pub fn catalogue() -> String {
 fn attributes(choice: RuleChoice) -> &'static [Attribute] {
     match choice {
         RuleChoice::AsWritten => &[Attribute::Dims, Attribute::Axis],
-        // The shapes of the operands contain the names of axes.
+        // The form has no field for the names of axes: the shapes of the operands contain them.
         RuleChoice::Named(RuleSetName::Named) => &[],
-        // The rule towards a target has a name of its own.
+        // A rule that broadcasts one operand to a target has a name, and so a row, of its own.
         RuleChoice::Named(name) => RuleSetName::attributes(name),
     }
 }

@@ -76,7 +76,8 @@ struct ExpressionAnswer {
     svg: String,
 }
 
-/// A broadcast, and the contents of the form that explores it.
+/// A broadcast, and the contents of the form that explores it, if a rule states the broadcast without a
+/// reshape.
 #[derive(Serialize)]
 struct BroadcastDrawing {
     #[serde(flatten)]
@@ -217,7 +218,8 @@ fn refuse_expression(error: &ExprError, text: &str) -> Box<Refusal> {
     refusal
 }
 
-/// An offer to explore the mistake in the form for broadcasts, which shows the repairs.
+/// An offer to explore the mistake in the form for broadcasts, which shows the repairs; `None` for a
+/// rule that the form lacks.
 fn explore_offer(error: &ShapeError) -> Option<FormOffer> {
     let state = BroadcastState::of_rule(error.rule(), &[], error.target(), error.shapes())?;
     let text = "explore it, with what would work".to_owned();

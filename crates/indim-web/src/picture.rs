@@ -34,16 +34,25 @@ struct Cell {
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Role {
+    /// An axis of an operand whose size is that of the result.
     Kept,
+    /// An axis of size 1 that is expanded to the size of the result.
     Expanded,
+    /// An axis of the result that the operand lacks.
     Repeated,
+    /// An axis of the result.
     Result,
+    /// An axis of the operand that a reduction combines.
     Reduced,
+    /// A reduced axis that the result lacks.
     Gone,
-    /// The axes of an error: the axis at fault, the axis that it clashes with, and all other axes.
+    /// The axis at fault in an error.
     Guilty,
+    /// The axis that clashes with the axis at fault.
     Clashing,
+    /// Any other axis in an error.
     Plain,
+    /// No axis: the shape has none in this column.
     Empty,
 }
 

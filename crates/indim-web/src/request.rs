@@ -96,7 +96,7 @@ pub(crate) fn list(text: Option<&str>, field: &str) -> Result<Option<Vec<i64>>, 
     Ok(Some(read))
 }
 
-/// The whole number in a field; `None` if it is empty.
+/// The whole number in a field; `None` if the field is absent or empty.
 pub(crate) fn number<N: core::str::FromStr>(
     text: Option<&str>,
     field: &str,

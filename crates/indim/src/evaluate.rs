@@ -1,5 +1,5 @@
-//! Evaluates an expression over named inputs in one call. The program of a text is compiled once for each
-//! combination of input types and cached.
+//! Evaluates an expression over named inputs in one call. `expression_cache.rs` compiles and caches the
+//! programs of a text.
 
 use core::fmt;
 use core::panic::Location;

@@ -15,13 +15,14 @@ use indim_text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 use crate::evaluate::EvaluateErrorKind;
 use crate::input::Input;
 
-/// Maximum number of cached expressions; the least recently used is evicted first.
+/// Maximum number of cache entries; the least recently used is evicted first.
 const MAX_ENTRIES: usize = 64;
 
 /// Maximum length of a cached text, in bytes: programs of longer texts take too much memory to keep.
 const MAX_TEXT_BYTES: usize = 4096;
 
-/// Maximum number of programs of one expression; the oldest is evicted first.
+/// Maximum number of programs for fixed shapes in a cache entry, and of programs for all sizes; the
+/// oldest of each is evicted first.
 const MAX_PROGRAMS: usize = 16;
 
 type Inputs<'i, 'a> = &'i [(&'i str, Input<'a>)];
@@ -119,7 +120,7 @@ enum CacheLookup {
     /// A program for these inputs.
     Hit(BoundExpression),
     /// Programs for all sizes, which are not yet bound, each with the arrays of its number inputs.
-    /// `is_known`: the entry has a program for other fixed shapes.
+    /// `is_known`: the entry has a program for other fixed shapes that is valid for these numbers.
     Candidates { symbolic: Vec<(Arc<SymbolicExecutable>, Vec<Array>)>, is_known: bool },
 }
 
@@ -171,7 +172,7 @@ fn kept_or_compiled(
 }
 
 /// The program for all sizes, bound to the sizes of these inputs; `None` if they do not meet its guards.
-/// Numbers are the last inputs.
+/// The last `number_count` inputs of the program are scalars, which hold numbers.
 fn bound(
     executable: &SymbolicExecutable,
     inputs: Inputs<'_, '_>,
@@ -253,7 +254,7 @@ fn shapes<'i>(inputs: Inputs<'i, '_>) -> impl Iterator<Item = &'i [usize]> {
     })
 }
 
-/// The graph of a text under construction, its results, and the program of its numbers.
+/// The graph of a text under construction, its results, and the program that computes its number inputs.
 struct BuiltExpression {
     b: GraphBuilder,
     results: Vec<Value>,

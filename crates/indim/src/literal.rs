@@ -385,7 +385,7 @@ fn is_truth(word: &str) -> bool {
     matches!(word, "true" | "false" | "True" | "False")
 }
 
-/// Whether the word consists of digits, with an optional sign.
+/// Whether the word consists of digits and underscores, with an optional sign.
 fn is_whole(word: &str) -> bool {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_')
@@ -401,7 +401,8 @@ fn without_underscores(word: &str) -> Option<String> {
     is_between.then(|| parts.concat())
 }
 
-/// The element type that NumPy infers.
+/// The element type of a literal that states none, as NumPy infers it. Truth values mixed with numbers
+/// are an error.
 fn common_dtype(text: &str, elements: &[Range<usize>]) -> Result<DType, LiteralError> {
     let truths = elements.iter().filter(|span| is_truth(&text[(*span).clone()])).count();
     if truths == elements.len() && truths > 0 {
@@ -458,7 +459,8 @@ fn is_value(word: &str, dtype: DType) -> bool {
     for_each_element!(is_value)
 }
 
-/// Whether the float `read` has exactly the value of the word, as far as `f64` and `i128` represent it.
+/// Whether the float `read`, which was parsed from the word, has exactly its value. A whole number is
+/// compared as `i128`, any other as `f64`.
 fn is_written(word: &str, read: f64) -> bool {
     match (is_whole(word), word.parse::<i128>(), word.parse::<f64>()) {
         (true, Ok(exact), _) => read.is_finite() && read as i128 == exact,

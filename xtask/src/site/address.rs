@@ -1,6 +1,6 @@
 //! Addresses: fields after `#` in the browsers' encoding, and relative paths between pages.
 
-/// Fields in the order in which they are added.
+/// The fields of an address, encoded, in the order in which they are added.
 #[derive(Default)]
 pub(crate) struct Fields(String);
 

@@ -40,9 +40,10 @@ struct Page<'a> {
     path: &'a str,
     title: &'a str,
     description: &'a str,
-    /// The link in the page head that leads to the page.
+    /// The entry of the frame's navigation bar that leads to the page: `explore`, `docs`.
     at: &'a str,
-    /// Stylesheets and scripts beyond those of every page, and the WebAssembly module that it needs.
+    /// Stylesheets and scripts beyond those of every page, and the WebAssembly module that the page
+    /// needs.
     files: &'a [&'a str],
     body: &'a str,
 }

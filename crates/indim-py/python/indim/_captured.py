@@ -38,7 +38,8 @@ def read(kind, holder, key):
 
 
 def captures(function, objects):
-    """``{identity: (kind, holder, key, value)}`` of all that ``function`` may read, given ``objects``."""
+    """``{identity: (kind, holder, key, value)}`` of all that ``function`` may read from outside its
+    arguments, or through ``objects``, its static arguments."""
     return search(function, objects).captures
 
 
@@ -48,7 +49,7 @@ def reachable_objects(function):
 
 
 def search(function, objects):
-    """The walk over all that ``function`` may read, given ``objects``."""
+    """The walk over all that ``function`` may read, or reach from ``objects``, its static arguments."""
     names = frozenset()
     while True:
         walk = _Search(function, names)
@@ -60,7 +61,8 @@ def search(function, objects):
 
 
 def unchanged_captures(before, after):
-    """The captures of ``after``, except those that the function itself changed."""
+    """The captures of ``after``, except those that the function itself changed, and attributes that create
+    a new object at each access."""
     return [
         (kind, holder, key, value)
         for identity, (kind, holder, key, value) in after.items()
@@ -82,7 +84,8 @@ def _is_same(x, y):
 
 
 class _Search:
-    """One walk over all reachable objects, for the attributes ``mentioned`` so far."""
+    """One walk over all reachable objects. Of their attributes it takes those in ``mentioned``: the names
+    that earlier walks found in code."""
 
     def __init__(self, function, mentioned):
         self.package = _package(getattr(function, "__module__", None))
@@ -167,7 +170,8 @@ class _Search:
                 self.add("attribute", holder, name)
 
     def code(self, found):
-        """Inspects the functions behind attributes of a class."""
+        """Queues an attribute of a module or class, and the function behind a descriptor, such as a
+        property."""
         self.pending.append(found)
         for kind, function in _CODE.items():
             if isinstance(found, kind):
@@ -213,7 +217,8 @@ def name_of(value):
     return None
 
 
-#: Packages whose functions may be between the traced function and its callee.
+#: Packages whose frames may lie between the traced function and the call of ``name_of``; their names are
+#: not the user's.
 _LIBRARIES = ("indim", "numpy", "xarray", "pandas", "dask")
 
 

@@ -339,7 +339,7 @@ def _single_chunk(_):
 
 
 class _Run:
-    """The task of a stage for one chunk of each input. It is sent to workers as text.
+    """The task of a stage for one chunk of each input. Workers receive the graph as text, and compile it.
 
     It returns an array for each output; for a reduction with several partial results, a tuple of arrays.
     """

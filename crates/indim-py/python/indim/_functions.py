@@ -52,7 +52,7 @@ def _axis_names(attributes):
 
 
 def constant(function, name, value):
-    """A number of Python; the compiled part checks its value."""
+    """The parameter ``name`` as a Python number; the compiled part checks its value."""
     value = plain_value(value)
     if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
         value = value.item()
@@ -151,7 +151,7 @@ def warn_of_axis(function):
 
 
 def attributes(function, broadcast_dimensions, axis):
-    """The attributes of a rule."""
+    """The attributes of a rule, as pairs of keyword and value; at most one of the two may be given."""
     if broadcast_dimensions is not None and axis is not None:
         raise TypeError(f"{function}() takes broadcast_dimensions (xla) or axis (pdpd), not both")
     return _broadcast_dimensions(broadcast_dimensions) + _axis(axis)

@@ -143,7 +143,8 @@ class _Keys:
         return type(index), index.dim, types, self.pandas_index(index.index)
 
     def _encoding(self, encoding):
-        """The encoding of a variable. Codecs are described by objects, which nobody else changes."""
+        """The encoding of a variable. Frozen dataclasses in it are compared by ``==``, and objects that
+        have no key by identity: they describe codecs, and no code changes them."""
         key = []
         for name, value in encoding.items():
             items = value if type(value) is tuple else (value,)

@@ -31,7 +31,8 @@ TASK_BYTES = 64 << 20
 #: Nodes that one task combines: a power of two, so that a task covers whole levels of the tree.
 TASK_FAN_IN = 16
 
-#: Maximum rows that one run of a program adds to the lanes.
+#: Maximum number of rows of lanes, up to ``LANES`` positions of the reduced axis each, that one run of a
+#: program adds to the lanes.
 MAX_ROWS_PER_RUN = 4
 
 
@@ -108,7 +109,7 @@ class _Node(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Rows of a chunk."""
+    """Consecutive rows of a chunk. A row is one position along the reduced axis."""
 
     chunk: int
     start: int
@@ -228,7 +229,8 @@ class _Cell:
         self._tasks[key] = (self._add(is_last=True), lanes, row, self._chunks(batch))
 
     def _lane_by_lane(self, key, block, parts, group):
-        """Adds one chain of tasks for each group of lanes, and tasks that combine their results."""
+        """Adds one chain of tasks for each group of lanes. The groups come in runs: one task combines the
+        groups of a run by pairs, and the last task folds the runs in their order."""
         parts_by_group = {}
         for index, part in enumerate(parts):
             parts_by_group.setdefault(index * group % LANES, []).append(part)
@@ -434,8 +436,8 @@ def _rows(stage, inputs):
 
 
 def _chunks_of_rows(stage, inputs, rows):
-    """The input elements of these rows, each ``(part, start, size)``. An input that is not cut is passed
-    once."""
+    """The input elements of these ranges of rows, each ``(part, start, size)``. An input without the
+    reduced axis is passed once."""
     chunks = []
     for moves, axes, given in zip(stage.moves(), stage.read, inputs):
         if moves:

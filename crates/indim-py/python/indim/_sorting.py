@@ -281,7 +281,7 @@ def _mean(before, after):
 
 
 def _between(rows, position):
-    """The elements of each row at a fractional position, interpolated linearly."""
+    """One value for each row: at a fractional position, interpolated linearly between two elements."""
     low = int(position)
     part = position - low
     before = rows[..., low]

@@ -9,7 +9,8 @@ use indim_shape::{
     convert_broadcast, draw_broadcast, surprising_outer_product,
 };
 
-/// A result of at least this many times the elements of its largest operand gives a warning.
+/// A broadcast of several operands gives a warning if its result has more than this many times the
+/// elements of its largest operand.
 const SURPRISING_FACTOR: usize = 16;
 
 /// The origin of a value in a file.
@@ -51,7 +52,7 @@ pub struct ExplainedBroadcast {
     place: Option<String>,
     /// The rules in the file that broadcast the operands; see [`ExplainedBroadcast::rules`].
     rules: Vec<String>,
-    /// Whether `operation` is the text of a rule over shapes, not an operation.
+    /// Whether `operation` is the text of a bare rule, which is applied to shapes without an operation.
     is_bare_rule: bool,
 }
 

@@ -326,7 +326,8 @@ fn built(
     Ok((graph, results))
 }
 
-/// The binding of an input; `has_names` is whether any size of any input is named.
+/// The binding of an input. `has_names` is whether any size of any input is named: then known sizes
+/// become symbolic parameters too.
 fn binding(
     b: &GraphBuilder,
     input: &TypedInput<'_>,

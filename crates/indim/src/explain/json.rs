@@ -1,4 +1,4 @@
-//! Explanations as JSON. The fields have the order of these types.
+//! Explanations as JSON. The keys of an object have the order of the fields of its type here.
 
 use indim_cpu::KernelFallback;
 use serde::Serialize;
@@ -79,7 +79,8 @@ struct ReductionJson<'a> {
     rules: Vec<RuleJson>,
 }
 
-/// The attributes of a broadcast or reduction under a rule set, or why it cannot express it.
+/// The attributes of a broadcast or reduction under a rule set, or the reason why the rule set cannot
+/// express it.
 #[derive(Serialize)]
 struct RuleJson {
     rule: &'static str,

@@ -180,9 +180,10 @@ fn instruction_index(local: &Local) -> Option<usize> {
     }
 }
 
-/// A comment with the coalesced shape of the nest for dense arrays, if it differs.
+/// A comment of the pseudocode with the coalesced shape of the nest for dense arrays; empty if that is
+/// the shape of the nest.
 fn merged(nest: &LoopNest) -> String {
-    // The reduced axis is not coalesced.
+    // The reduced axis is not coalesced, so a nest with one has no comment.
     if nest.reduced.is_some() {
         return String::new();
     }

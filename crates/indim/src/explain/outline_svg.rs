@@ -10,8 +10,9 @@ use super::svg::{Diagram, DiagramCell, document_of, message, operand_cell};
 /// Maximum number of operands of a node that are drawn; the same for its results.
 const MAX_ROWS: usize = 32;
 
-/// A document about a model with nodes that indim does not compute: its broadcasts that repeat elements, that
-/// have conditions, or that are illegal or unknown, and each opaque node as a box with its types.
+/// A document about a model with opaque nodes, which indim does not compute. It draws the broadcasts
+/// that repeat elements, that have conditions, or that are illegal or unknown, and each opaque node as a
+/// box with its types.
 pub(crate) fn outline_document(outline: &Outline) -> String {
     let pictures: Vec<Diagram> =
         outline.nodes.iter().flat_map(|node| Diagram::of_node(outline, node)).collect();

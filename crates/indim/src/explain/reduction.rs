@@ -105,7 +105,8 @@ pub fn reductions(graph: &Graph) -> Vec<ExplainedReduction> {
     explained.collect()
 }
 
-/// For each value, whether it is a reduction whose only user reduces it by the same operation.
+/// For each value, whether it is a reduction whose only user reduces it by the same operation, so that
+/// both count as one. An arg-reduction never is.
 fn go_on(graph: &Graph) -> Vec<bool> {
     let (mut uses, mut goes_on) = (vec![0; graph.len()], vec![false; graph.len()]);
     graph.outputs().iter().for_each(|output| uses[output.index()] += 1);

@@ -130,7 +130,8 @@ pub(super) type DiagramCell = (&'static str, String);
 /// The diagram of a broadcast or reduction, with its layout.
 pub(super) struct Diagram {
     title: String,
-    /// Label and cells of each row; the last row is the result.
+    /// Label and cells of each row. The last row of a broadcast or reduction is its result; the rows of
+    /// an opaque node are its operands and results, without cells.
     rows: Vec<(String, Vec<DiagramCell>)>,
     /// Left edge of the first cell, in pixels.
     left: usize,

@@ -17,7 +17,8 @@ use super::error::LoadError;
 use super::loaded::LoadedModel;
 use super::registry::outline;
 
-/// Bytes of the results that one run computes; the values are compared in groups of about this size.
+/// The size of the groups in which values are compared, in bytes: one run computes values until their
+/// results have this size together.
 const GROUP_BYTES: usize = 1 << 28;
 
 /// The values of a model, compared with those of another runtime.
@@ -153,7 +154,7 @@ fn match_names<'n, 'd>(
             exact.entry(&value.name).or_insert(index);
         }
     }
-    // `None` for a spelling that several values share.
+    // The value of each spelling of a name; `None` for a spelling that several values share.
     let mut spelled: HashMap<String, Option<ValueIndex>> = HashMap::new();
     for (name, &value) in &exact {
         for spelling in HashSet::from([name.trim_start_matches('/').to_owned(), in_file_name(name)])
@@ -239,8 +240,8 @@ struct DumpRun<'m, 'd> {
     model: &'m LoadedModel,
     /// The array of the dump for each output.
     expected: Vec<&'m ArrayView<'d>>,
-    /// The outputs are computed, but nodes that use an output read a parameter with its value in the
-    /// dump.
+    /// The graph of the part. It computes each output, but nodes that use an output read a parameter
+    /// instead, which holds the value of the dump.
     graph: Graph,
     /// The arrays of the parameters.
     given: Vec<ArrayView<'d>>,
@@ -250,7 +251,8 @@ struct DumpRun<'m, 'd> {
 type Compared = (Option<u64>, Option<Mismatch>);
 
 impl<'m, 'd> DumpRun<'m, 'd> {
-    /// The run of a part of a model; `arrays` has the arrays of its inputs by their names.
+    /// The run of a part of a model. `arrays` has the arrays of the dump by the names of their values,
+    /// among them those of the inputs; `expected` has the array of each output.
     fn new(
         model: &'m LoadedModel,
         arrays: &HashMap<&str, &'m ArrayView<'d>>,
