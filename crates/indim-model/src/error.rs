@@ -1,4 +1,4 @@
-//! Errors of files: typed data with one code each, drawn on request.
+//! Errors of files: typed data, each with a code, drawn on request.
 
 use core::fmt;
 use core::ops::Range;
@@ -62,7 +62,7 @@ pub enum FormatErrorKind {
         /// The token or object that belongs here.
         expected: String,
     },
-    /// An undefined name of a value, a function or an alias.
+    /// An undefined name, such as that of a value, a function or a resource.
     Undefined {
         /// The kind of object: `value`, `function`.
         what: &'static str,
@@ -97,11 +97,11 @@ pub enum FormatErrorKind {
         /// The problem: `is missing`.
         problem: String,
     },
-    /// An operation with a wrong number of operands, results or regions.
+    /// A wrong number of operands, results, regions or other parts.
     Count {
         /// The counted objects: `operands`.
         what: &'static str,
-        /// The expected number, in words.
+        /// The expected number, as text: `one`, `at least one`, `3`.
         expected: String,
         /// The number in the file.
         given: usize,
@@ -132,9 +132,9 @@ pub enum FormatErrorKind {
     },
     /// The graph builder rejects an operation with these operands.
     Graph(Box<GraphError>),
-    /// A truncated or damaged file, reported by the library that decodes it.
+    /// A truncated or damaged file.
     Damaged {
-        /// Message of the library.
+        /// The problem, in most cases as the library that decodes the file reports it.
         problem: String,
     },
     /// An external file that the model refers to cannot be read, or is too short.
@@ -189,7 +189,7 @@ pub enum FormatErrorKind {
 pub struct Unsupported {
     /// Its name in the file.
     pub name: String,
-    /// The reason, if it is more than "the operation is not element-wise".
+    /// The reason; `None` if the operation is unsupported whatever its operands and attributes are.
     pub reason: Option<String>,
     /// Number of occurrences in the file.
     pub count: usize,

@@ -36,7 +36,7 @@ const MLIR_PREFIXES: [&str; 7] =
 const VARINT: u64 = 0;
 const LENGTH: u64 = 2;
 
-/// Maximum number of protobuf fields to inspect.
+/// Maximum number of protobuf fields that the detection of the format inspects.
 const MAX_FIELDS: usize = 32;
 
 /// Length, in bytes, of the prefix that decides whether a file is text.
@@ -92,7 +92,8 @@ impl ModelFormat {
             return Some(ModelFormat::OpenVino);
         }
         let lines = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
-        // Both MLIR and HLO have `//` comments; a file of comments only is one of MLIR's tests.
+        // Both MLIR and HLO have `//` comments. If a file has comments, and no line identifies its
+        // format, it is taken for one of MLIR's tests.
         let is_comment = |line: &&str| line.trim_start().starts_with("//");
         let has_comment = lines.clone().any(|line| is_comment(&line));
         let found = lines.filter(|line| !is_comment(line)).find_map(ModelFormat::of_line);
@@ -127,7 +128,7 @@ impl ModelFormat {
                 }
                 // A graph, or operator sets.
                 (7 | 8, LENGTH) => return Some(ModelFormat::Onnx),
-                // The identifier of the entry computation.
+                // A module or its name, or the identifier of the entry computation.
                 (1, LENGTH) | (6, VARINT) => return Some(ModelFormat::Hlo),
                 (_, VARINT) => drop(varint(&mut rest)?),
                 (_, LENGTH) => {
@@ -155,7 +156,7 @@ impl ModelFormat {
         ModelFormat::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Whether the format is text.
+    /// Whether the format is written as text; HLO is also read as a protobuf.
     pub const fn is_text(self) -> bool {
         !matches!(self, ModelFormat::Onnx)
     }

@@ -87,9 +87,9 @@ impl LoopEnd {
         Ok(LoopLength { steps, has_condition: steps.is_none() && goes_on != Some(true) })
     }
 
-    /// Builds the loop. `body` takes the step number (`i64`) and the states. It may omit trailing states
-    /// that it does not read. It returns the condition, if `length` has one, the next states, then the
-    /// values to stack.
+    /// Builds the loop. `body` takes the step number (`i64`) and the states; trailing states that it
+    /// does not read may be absent. `body` returns the condition, if `length` has one, the next states,
+    /// then the values to stack.
     ///
     /// # Errors
     /// `depends-on-data` for results to stack of an unknown number of steps; errors of the builder.
@@ -152,8 +152,8 @@ fn unknown_length() -> FormatErrorKind {
     FormatErrorKind::DependsOnData { chain: vec![cause.to_owned()] }
 }
 
-/// Part `position` of an array along an axis, without that axis. An empty axis has no parts: a loop over it
-/// runs no step.
+/// The slice of `x` at index `position` of an axis, without that axis. For an axis of size 0 the result
+/// is zeros, because a loop over this axis runs no step.
 ///
 /// # Errors
 /// Those of [`GraphBuilder::take`].

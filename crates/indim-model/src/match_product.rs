@@ -103,7 +103,8 @@ pub struct MatMulOperand {
 }
 
 impl ProductMatch {
-    /// The product that computes `value`, if any: a contraction, or its result rounded to the operands' type.
+    /// The product that computes `value`, if any: a contraction, or a conversion that rounds its result
+    /// to the type of its operands or of the arrays from which they are converted.
     pub fn find(graph: &Graph, value: ValueId) -> Option<ProductMatch> {
         let node = &graph[value];
         match node.kind {
@@ -323,7 +324,7 @@ impl ProductOperand {
 }
 
 /// The products of two values of one shape, added along their last `summed` axes. Floats are computed in
-/// double precision. Writers use it for contractions that are no matrix products.
+/// double precision. Writers use this function for contractions that are no matrix products.
 ///
 /// # Errors
 /// None, if the values have one shape with that many axes.

@@ -188,7 +188,7 @@ impl Definition {
 }
 
 /// The pattern of a definition. `None` if the function does not support the type, and for `layer_norm`
-/// of a 16-bit float type, because its definition ends in that type.
+/// of a 16-bit float type, because its definition ends in a conversion to that type.
 fn pattern((definition, operand, axes, keepdims): &DefinitionKey) -> Option<Pattern> {
     let is_half = operand.dtype.size() == 2;
     if *definition == Definition::LayerNorm && is_half {

@@ -103,7 +103,8 @@ pub struct Expectation {
     pub location: Location,
 }
 
-/// Required accuracy of numbers.
+/// Required accuracy of floats and complex numbers; integers and booleans must be equal under each
+/// tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tolerance {
     /// Equality; NaN equals NaN.

@@ -192,7 +192,7 @@ pub fn array_of_bytes(array_type: &ArrayType, bytes: &[u8]) -> Result<Array, For
     Array::from_data(array_type.shape.clone(), data).map_err(|_| wrong())
 }
 
-/// Bytes of the elements in a file that packs integers of 4 bits, two in a byte.
+/// Number of bytes of the elements in a file that packs integers of 4 bits, two in a byte.
 ///
 /// # Errors
 /// `wrong-element-count` if they overflow.

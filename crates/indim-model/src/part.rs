@@ -50,8 +50,9 @@ impl FormatErrorKind {
     }
 }
 
-/// Removes dead items: the new position of each of `count` items, or `None` for an item on which none of the
-/// items at `open` depends. `operands` lists the positions of an item's operands.
+/// Removes dead items: the new position of each of `count` items, or `None` for an item that is neither
+/// at one of the positions `open` nor needed by an item there. `operands` lists the positions of an
+/// item's operands.
 ///
 /// ```
 /// use indim_model::remaining_positions;

@@ -22,7 +22,7 @@ pub struct SourceFile {
     name: String,
     bytes: Bytes,
     folder: Option<Arc<dyn Folder>>,
-    /// Number of lines of the file before this piece.
+    /// Number of lines of the file before this piece; 0 for a whole file.
     lines_before: usize,
     /// Byte offset of each line, computed on first use because a program has about as many locations as
     /// lines.
@@ -50,7 +50,7 @@ pub trait Folder: Send + Sync {
     }
 }
 
-/// A folder of the file system; it refuses files outside it.
+/// A folder of the file system, which refuses names and links of files outside the folder.
 impl Folder for PathBuf {
     fn read(&self, name: &str) -> io::Result<Bytes> {
         std::fs::read(resolve_in_folder(self, name)?).map(Bytes::from)
@@ -173,7 +173,7 @@ impl SourceFile {
             }
             position += line.len();
         }
-        // Content with a binary part is one piece; its reader rejects it.
+        // A file without a separator is one piece.
         if pieces.is_empty() {
             return vec![self.clone()];
         }

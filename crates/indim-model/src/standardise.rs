@@ -13,7 +13,7 @@ pub enum Epsilon {
     OutsideRoot(f64),
 }
 
-/// `x` minus its mean along the axes, and the deviation; its reduced axes have size 1.
+/// `x` minus its mean along the axes, and the deviation with `epsilon`, whose reduced axes have size 1.
 ///
 /// # Errors
 /// Those of [`GraphBuilder::along`](indim_builder::GraphBuilder::along) and of `sub`.

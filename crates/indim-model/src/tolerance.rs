@@ -61,7 +61,8 @@ impl Tolerance {
 
 /// The largest distance between elements of two arrays. For floats, the distance is in units in the last
 /// place: 0 between NaNs and equal numbers, `u64::MAX` between a number and a NaN or an infinity. For
-/// other types, it is the difference of the numbers. `None` for arrays of different types.
+/// complex numbers, it is the larger distance of the two parts; for other types, the difference of the
+/// numbers. `None` for arrays of different types.
 ///
 /// ```
 /// use indim_graph::Array;

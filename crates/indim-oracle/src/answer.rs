@@ -94,7 +94,7 @@ fn attributes(case: &Case<'_>) -> Result<Attributes, CaseError> {
     Ok(Attributes { dims: case.dims.clone(), axis: case.axis, broadcast, target, names })
 }
 
-/// The names of axes in a case; an empty text is not a name.
+/// The names of the axes of one operand; an empty text stands for an axis without a name.
 fn axis_names(names: &[String]) -> AxisNames {
     names.iter().map(String::as_str).collect()
 }
@@ -250,7 +250,7 @@ pub(super) fn parameters(b: &GraphBuilder, types: &[ArrayType]) -> Result<Vec<Va
     types.iter().enumerate().map(parameter).collect()
 }
 
-/// The elements of `result`; every operand has data.
+/// Evaluates the value `result` of the graph in `b`, in a case whose operands all have data.
 pub(super) fn run(
     case: &Case<'_>,
     types: &[ArrayType],

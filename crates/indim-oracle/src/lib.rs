@@ -58,7 +58,7 @@ pub use reduction_attributes::ReductionAttributes;
 /// ```
 pub const DEFAULT_ELEMENT_LIMIT: usize = 1 << 20;
 
-/// The reason for a refusal.
+/// The reason for the refusal of a case.
 struct CaseError {
     code: ErrorCode,
     /// The label of the broken rule.

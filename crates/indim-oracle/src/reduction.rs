@@ -54,6 +54,8 @@ pub(super) fn answer(
     let [operand] = types else {
         return Err(bad_request("a case of a reduction has one operand"));
     };
+    // `as-written` follows `dims` and `axis`, which a reduction does not take: without them it is
+    // `numpy`.
     let name: ReductionRuleName = match case.rule.as_str() {
         "as-written" => ReductionRuleName::Numpy,
         rule => rule

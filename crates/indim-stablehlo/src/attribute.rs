@@ -45,7 +45,8 @@ pub(super) fn unquoted(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The integers of one member of `name = [0, 2], other = 1`; empty if it is absent.
+/// The integers of one member of `name = [0, 2], other = 1`: an empty list if the member is absent,
+/// `None` if its value is malformed.
 pub(super) fn member(body: &str, name: &str) -> Option<Vec<i64>> {
     let is_start = |&(at, _): &(usize, &str)| {
         let before = body[..at].trim_end();

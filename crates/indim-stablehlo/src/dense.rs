@@ -80,7 +80,7 @@ impl Dense {
         of_bytes(&elements.bytes, array_type).map_err(|kind| kind.in_text(range))
     }
 
-    /// All elements; `None` if they are more than `max`.
+    /// All elements; `None` if a splat would have more than `max`.
     pub(super) fn full(self, max: usize) -> Option<Array> {
         match self {
             Dense::Full(array) => Some(array),
@@ -115,7 +115,7 @@ fn resource(
         .in_text(range));
     };
     let bytes = hexadecimal(blob.of(attributes.text), blob)?;
-    // The blob begins with its alignment.
+    // The first 4 bytes of the blob state its alignment.
     let bytes = bytes.get(4..).unwrap_or(&[]);
     of_bytes(bytes, array_type).map_err(|kind| kind.in_text(blob.start..blob.end))
 }

@@ -69,7 +69,8 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// The program of a function; `names` has one name for each array in its arguments.
+    /// The program of a function; `names` has one name for each array in its arguments, `outputs` one
+    /// for each array in its results.
     ///
     /// # Errors
     /// Returns the errors of the function and of its callees.
@@ -120,7 +121,7 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// Runs operations until the last frame without a caller returns.
+    /// Runs operations until the innermost frame without a caller returns.
     pub(super) fn run(&mut self) -> ElaborationResult<Vec<XlaValue>> {
         loop {
             let Some(frame) = self.frames.last_mut() else { return Ok(Vec::new()) };
@@ -231,7 +232,8 @@ impl<'m> Elaborator<'m> {
         self.frames.last()?.map_shape.as_ref()
     }
 
-    /// The type during elaboration: in the body of a map, arrays replace scalars.
+    /// The type that a value of the type `stated` has during elaboration: in the body of a map, arrays
+    /// replace scalars.
     pub(super) fn mapped_type(&self, stated: &ArrayType) -> ArrayType {
         match self.map_shape() {
             Some(shape) if stated.shape.is_scalar() => ArrayType::new(stated.dtype, shape.clone()),

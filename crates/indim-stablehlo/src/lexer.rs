@@ -19,7 +19,7 @@ pub(super) enum TokenKind {
     Word,
     /// Decimal digits, or `0x` and hexadecimal digits.
     Integer,
-    /// Digits with a dot.
+    /// Digits with a dot, and an exponent if one follows.
     Float,
     /// A string with its quotes.
     String,

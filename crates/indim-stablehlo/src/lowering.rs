@@ -13,8 +13,8 @@ use indim_xla::dot::DotOperation;
 use indim_xla::opcode::{Comparison, Dialect, elementwise};
 use indim_xla::operation::Operation;
 
-/// The remark about an attribute that the operation lacks: MLIR ignores it, and so does indim. Attributes
-/// with a dialect prefix belong to that dialect and get no remark.
+/// The remark about an attribute that the operation does not define: MLIR ignores it, and so does indim.
+/// Attributes with a dialect prefix belong to that dialect and get no remark.
 pub(super) fn remark_on_attributes(lowering: Lowering, syntax: &SyntaxOperation) -> Option<String> {
     let own = lowering.attributes()?;
     let mut names = syntax.attributes.iter().map(|attribute| attribute.name.as_str());
@@ -43,7 +43,7 @@ pub(super) enum Lowering {
     If,
     Tuple,
     GetTupleElement,
-    /// The operands.
+    /// The results are the operands.
     Same,
     Call,
     Composite,
@@ -56,9 +56,12 @@ pub(super) enum Lowering {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum ArrayOperation {
     Elementwise(Op),
+    /// chlo's `broadcast_` form of an element-wise operation, with NumPy's rule.
     Numpy(Op),
     Compare,
+    /// chlo's `broadcast_compare`, with NumPy's rule.
     NumpyCompare,
+    /// Whether an element equals this infinity.
     IsInfinity(f64),
     Convert,
     Bitcast,
@@ -113,7 +116,8 @@ impl ExpectOperation {
         Some(ExpectOperation { how, is_constant })
     }
 
-    /// The required accuracy; `as_call` means a custom call, which has a wider tolerance.
+    /// The required accuracy. `as_call` means a check by a custom call, whose `expect_almost_eq` has a
+    /// wider default tolerance.
     ///
     /// # Errors
     /// `attribute`.
@@ -184,7 +188,8 @@ impl Lowering {
         })
     }
 
-    /// Whether the operation is element-wise, so that a map can contain it.
+    /// Whether a map can contain the operation: an element-wise operation, a constant, a call, a map, an
+    /// operation that returns its operands, or `return`.
     pub(super) const fn is_elementwise(self) -> bool {
         matches!(
             self,

@@ -227,7 +227,7 @@ fn plain(name: &str) -> String {
     name.trim_start_matches('%').to_owned()
 }
 
-/// The end of a path, at most 200 bytes, because paths of nested regions are long.
+/// The last 200 bytes of a path, because paths of nested regions are long.
 fn path_end(path: &str) -> &str {
     let mut start = path.len().saturating_sub(200);
     while !path.is_char_boundary(start) {

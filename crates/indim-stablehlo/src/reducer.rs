@@ -1,4 +1,5 @@
-//! Recognition of the reducer in the body of a `stablehlo.reduce`, and of the comparator of a `sort`.
+//! Recognition of the reducer in the body of a `stablehlo.reduce`, the comparator of a `sort` and the
+//! updates of a `scatter`.
 
 use std::collections::HashMap;
 
@@ -58,7 +59,7 @@ fn of_block(block: &Block, attributes: &AttributeReader<'_>) -> Option<Reducer> 
     (block.arguments.len() == 2 * results.len()).then(|| body.reducer(&results)).flatten()
 }
 
-/// The terms that a block returns.
+/// The terms that a block returns, by their indices in `body`.
 fn results_of(
     block: &Block,
     attributes: &AttributeReader<'_>,

@@ -71,6 +71,8 @@ fn product(
 ) -> Sources {
     let dimensions = dot::general(operation, attributes).ok()?.dimensions?;
     let batch = axes(&dimensions.lhs_batch)?;
+    // For each operand, its batch axes and its summed axes. The result has the other axes, after the
+    // batch axes.
     let summed_axes = [
         [&dimensions.lhs_batch[..], &dimensions.lhs_contracting].concat(),
         [&dimensions.rhs_batch[..], &dimensions.rhs_contracting].concat(),

@@ -1,4 +1,4 @@
-//! The list of unsupported operations and types: one error lists all of them.
+//! Unsupported operations and types: one error lists all operations; another has the first type.
 
 use std::collections::HashSet;
 
@@ -32,11 +32,12 @@ pub(super) fn check(
     walk.first_type.map_or(Ok(()), Err)
 }
 
-/// The refused operations of a module: operations without a lowering, and calls of functions that
-/// contain one.
+/// The refused operations of a module: operations that indim does not support, operations with such a
+/// one in their regions, and calls of functions that contain one.
 pub(super) struct UnsupportedSet<'m> {
     module: &'m Module,
     attributes: &'m AttributeReader<'m>,
+    /// For each function, whether it contains a refused operation.
     is_unsupported: Vec<bool>,
 }
 
@@ -67,13 +68,14 @@ impl<'m> UnsupportedSet<'m> {
         unsupported_set
     }
 
-    /// Whether an operation has no lowering, or calls a function with an operation that has none.
+    /// Whether an operation is refused, itself or because of a function that it calls.
     pub(super) fn is_unsupported(&self, operation: &SyntaxOperation) -> bool {
         let (is_own, called) = self.find_unsupported(operation);
         is_own || called.into_iter().any(|called| self.is_unsupported[called])
     }
 
-    /// Whether the operation itself has no lowering, and the indices of the functions that it calls.
+    /// Whether the operation, its body or an operation in its regions is unsupported, and the indices of
+    /// the functions that it calls.
     fn find_unsupported(&self, operation: &SyntaxOperation) -> (bool, Vec<usize>) {
         let mut walk = UnsupportedWalk::new(self.module, self.attributes);
         walk.any_operation(operation, false);
@@ -85,6 +87,7 @@ struct UnsupportedWalk<'m> {
     module: &'m Module,
     attributes: &'m AttributeReader<'m>,
     unsupported: UnsupportedOperations,
+    /// The error of the first unsupported type in the text.
     first_type: Option<FormatError>,
     seen: HashSet<usize>,
     /// Worklist of called functions.
@@ -139,7 +142,7 @@ impl<'m> UnsupportedWalk<'m> {
         self.unsupported.add(name, reason.map(str::to_owned), location);
     }
 
-    /// Counts the operations of a block. The recursion is bounded by the parser's nesting limit.
+    /// Checks the operations of a block. The recursion is bounded by the parser's nesting limit.
     fn block(&mut self, block: &Block, is_map: bool) {
         block.operations.iter().for_each(|operation| self.any_operation(operation, is_map));
     }

@@ -97,7 +97,7 @@ impl TextWriter<'_> {
     }
 }
 
-/// The body of a comparator of pairs of keys, the first most significant.
+/// The body of a comparator of pairs of keys, the first key most significant.
 fn comparator(keys: &[DType], descending: bool) -> String {
     let direction = if descending { "GT" } else { "LT" };
     let mut body = String::new();
@@ -131,7 +131,8 @@ fn comparator(keys: &[DType], descending: bool) -> String {
     body + &format!("      stablehlo.return {result} : tensor<i1>\n")
 }
 
-/// Adds an argument with every zero replaced by +0 and every NaN by one NaN, and returns its name.
+/// Adds to `body` the operations that replace a zero by +0 and a NaN by the canonical NaN in an
+/// argument. Returns the name of their result.
 fn canonical(body: &mut String, argument: &str, dtype: DType) -> String {
     let scalar = tensor(&ArrayType::new(dtype, []));
     let nan = match dtype {

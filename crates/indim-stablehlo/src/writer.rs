@@ -13,7 +13,8 @@ use indim_xla::element::{NumberText, numbers, part_of};
 use indim_xla::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use indim_xla::opcode::{Dialect, direction_of, name_of, order_of};
 
-/// Maximum number of elements of a constant that is written as a list; a larger one is a blob.
+/// Maximum number of elements of a constant that is written as a list. A larger one is written as
+/// hexadecimal bytes, unless all its elements are equal.
 const MAX_LIST_LENGTH: usize = 100;
 
 /// The text of a graph.
@@ -214,8 +215,8 @@ impl TextWriter<'_> {
         }
     }
 
-    /// Writes a matrix product: reshapes that drop axes of size 1 from operands, a `dot_general`, and a
-    /// transposition of its result.
+    /// Writes a matrix product: conversions of operands and reshapes that drop axes of size 1, a
+    /// `dot_general`, and a transposition of its result.
     fn product(&mut self, id: ValueId, product: &WrittenDot) {
         let WrittenDot { form, operands, result } = product;
         let number = id.index();
@@ -366,7 +367,7 @@ impl TextWriter<'_> {
     }
 }
 
-/// The first of equal extremes wins, and the first of NaNs.
+/// The body of JAX's argmax or argmin: the first of equal extremes wins, and the first of NaNs.
 fn search_body(dtype: DType, scalar: &str, direction: &str) -> String {
     let order = order_of(dtype, false);
     let compare = |name: &str, direction: &str, operands: &str| {

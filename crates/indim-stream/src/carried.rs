@@ -54,17 +54,20 @@ pub(crate) struct CarriedReduction<'a> {
     axis: usize,
     /// The results of complete blocks, combined by pairs.
     blocks: PairTree,
+    /// The incomplete block to whose lanes the next rows are added.
     open: Option<OpenBlock>,
 }
 
-/// An incomplete block.
+/// An incomplete block. In the row order `LaneGroups` its groups of lanes are read in the order of
+/// [`lane_groups`], which lists them run by run: a run is the groups that are combined by pairs before
+/// they are folded. The fields from `position` on are for this order.
 #[derive(Default)]
 struct OpenBlock {
     /// Index of the block along the reduced axis.
     index: usize,
     /// The lanes of each output to which rows are added: all lanes, or a group of neighbouring lanes.
     lanes: Vec<Array>,
-    /// Position of the open group in [`lane_groups`].
+    /// Position of the open group in the list that [`lane_groups`] returns.
     position: usize,
     /// The lanes of the complete groups of the current run, combined by pairs.
     run: PairTree,
@@ -101,8 +104,8 @@ impl<'a> CarriedReduction<'a> {
         self.blocks.finish_each(programs).map(Some)
     }
 
-    /// Adds the next rows: whole blocks by the program of a piece, other rows to the lanes of their
-    /// block.
+    /// Adds the next rows. The program of a piece reduces whole blocks, and a short last block that
+    /// begins in these rows; other rows are added to the lanes of their block.
     fn add_rows(
         &mut self,
         region: &ArrayRegion,
@@ -217,8 +220,9 @@ impl<'a> CarriedReduction<'a> {
         Ok(())
     }
 
-    /// Adds rows of a piece to the lanes from `lane` on. Each entry of `regions` is a region of the piece,
-    /// and `length` rows of it.
+    /// Adds rows of a piece to the lanes from `lane` on. Each entry of `regions` is the index of a
+    /// region of the piece, and a range of `length` rows in it. `region` gives the extents along the
+    /// other axes.
     fn add_region_rows(
         &mut self,
         lane: usize,
@@ -250,7 +254,9 @@ impl<'a> CarriedReduction<'a> {
         programs.add_to_lanes(sizes, regions.len(), lanes, views)
     }
 
-    /// Begins a block, or a group of lanes of a block, with identities, unless one is open.
+    /// Begins a block, or a group of lanes of a block, with identities, unless one is open. `index` is
+    /// that of the block, `lanes` the number of lanes, and `region` gives the extents along the other
+    /// axes.
     fn open(
         &mut self,
         index: usize,

@@ -1,7 +1,7 @@
 //! The I/O cost of a job: bytes moved between memory and storage, for pieces of one shape.
 //!
-//! Each contiguous run of bytes and each piece has a fixed cost in addition to its bytes. A chunk is read as
-//! a whole.
+//! Each piece has a fixed cost in addition to its bytes. In storage without chunks, each contiguous run
+//! of bytes has one too. A chunk is read as a whole.
 
 use indim_ops::ArrayType;
 use indim_shape::Shape;
@@ -17,7 +17,7 @@ const SEEK_COST_BYTES: u128 = 16 << 10;
 /// Cost of starting a piece, in bytes.
 const PIECE_COST_BYTES: u128 = 256 << 10;
 
-/// The cost of the job with pieces of this shape, in bytes.
+/// The cost of the job with pieces of this shape, in bytes. The outputs of a reducing job do not count.
 pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
     let counts = job.counts(piece);
     let pieces: u128 = counts.iter().map(|&count| count as u128).product();

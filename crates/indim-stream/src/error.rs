@@ -22,7 +22,7 @@ pub enum StreamError {
         enough: Option<usize>,
         /// The limit, in bytes.
         limit: usize,
-        /// Operations that cannot be cut, the largest operand first.
+        /// Up to three operations that cannot be cut, the largest operand first.
         obstacles: Vec<Obstacle>,
     },
     /// The program reads its values in too many axis orders, by transposing them.
@@ -46,14 +46,14 @@ pub enum StreamError {
 pub struct Obstacle {
     /// The name of the operation.
     pub operation: &'static str,
-    /// The type of its operand.
+    /// The type of its first operand; of its result for an operation without operands.
     pub operand: ArrayType,
-    /// The axis of its operand; of its result for an operation without operands.
+    /// The axis of the array that `operand` describes.
     pub axis: usize,
 }
 
 impl Obstacle {
-    /// The obstacles in a graph, the largest operand first.
+    /// The obstacles in a graph, at most `MAX_LISTED_OBSTACLES`, the largest operand first.
     pub(crate) fn all(graph: &Graph, cuts: &Cuts) -> Vec<Obstacle> {
         let mut obstacles: Vec<Obstacle> = Vec::new();
         for (value, node) in graph.iter() {

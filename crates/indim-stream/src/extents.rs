@@ -62,8 +62,8 @@ pub(crate) fn carried_bytes(job: &Job, piece: &[usize]) -> usize {
     bytes.fold(0, usize::saturating_add)
 }
 
-/// The largest piece shape with which the job holds at most `limit` bytes. If none fits, the smallest shape,
-/// or nearly the smallest.
+/// The largest piece shape with which the job holds at most `limit` bytes; `first` tells which axis is
+/// cut first. If no shape fits, the smallest shape, or nearly the smallest.
 pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<usize> {
     let mut piece = job.shape.to_vec();
     if let Some((axis, _)) = job.reduced {
@@ -167,7 +167,8 @@ impl ExtentUnit {
         ExtentUnit::MultipleOf(if wanted < size { wanted } else { must })
     }
 
-    /// The largest extent that fits, or else the smallest.
+    /// The largest extent that fits, or else the smallest. A `MultipleOf` is then reduced, so that all
+    /// pieces have about equal sizes.
     fn largest(&self, size: usize, fits: impl Fn(usize) -> bool) -> usize {
         if fits(size) {
             return size;

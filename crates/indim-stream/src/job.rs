@@ -48,11 +48,11 @@ impl JobOperand {
 #[derive(Debug, Clone)]
 pub(crate) struct JobOutput {
     pub(crate) operand: JobOperand,
-    /// The graph outputs that receive it, with their storage.
+    /// Indices of the graph outputs that receive this output, with their storage.
     pub(crate) sinks: Vec<(usize, StorageInfo)>,
-    /// Whether a later job reads it.
+    /// Whether a later job reads this output.
     pub(crate) is_read_later: bool,
-    /// The reduction that computes it, in a reducing job.
+    /// The reduction that computes this output, in a reducing job.
     pub(crate) reduction: Option<ReduceOp>,
     /// For an arg-reduction, the element type of the extremes, which are the second array of its partial
     /// result.
@@ -79,7 +79,7 @@ pub(crate) struct Job {
     /// Inputs with their storage, in the order of the program's parameters.
     pub(crate) inputs: Vec<(JobOperand, StorageInfo)>,
     pub(crate) outputs: Vec<JobOutput>,
-    /// The axis along which results of pieces are combined, and whether pieces along it are aligned.
+    /// The axis along which results of pieces are combined, and the legal positions of its cuts.
     pub(crate) reduced: Option<(usize, CutPolicy)>,
     /// How pieces along that axis are read and combined.
     pub(crate) row_order: RowOrder,
@@ -143,7 +143,7 @@ impl Job {
         self.outputs.iter().flat_map(of_output).flatten().collect()
     }
 
-    /// Whether an axis is read lane by lane.
+    /// Whether an axis is read in groups of lanes.
     pub(crate) fn is_by_lanes(&self, axis: usize) -> bool {
         let is_reduced = self.reduced.is_some_and(|(reduced, _)| reduced == axis);
         is_reduced && matches!(self.row_order, RowOrder::LaneGroups(_))

@@ -15,7 +15,8 @@
 //! Running:
 //! - `run.rs`: the run of a plan; `pipeline.rs`: its three threads; `programs.rs`: its compiled programs;
 //! - `rows.rs`: the order in which a reduction reads its pieces; `pair_tree.rs`: combination of the results
-//!   of neighbouring pieces; `carried.rs`: sums whose pieces end within a block of the summation tree;
+//!   of neighbouring pieces; `carried.rs`: reductions whose pieces end within a block of the summation
+//!   tree;
 //! - `error.rs`: errors of plans and streamed runs.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![warn(clippy::missing_errors_doc)]

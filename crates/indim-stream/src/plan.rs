@@ -26,7 +26,8 @@ const MAX_CUTS: usize = 5;
 /// pieces stay in the caches between reading, computing and writing; large pieces need fewer reads.
 const JOB_BUDGET_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
 
-/// Maximum number of attempts with smaller pieces, if the programs exceed the estimate of their memory.
+/// Maximum number of attempts, each with smaller pieces, to leave room for the compiled programs within
+/// the limit.
 const MAX_ATTEMPTS: usize = 8;
 
 /// Maximum number of higher limits that are tried to find a sufficient one for the message.
@@ -54,7 +55,7 @@ const MAX_TRIED_LIMITS: usize = 24;
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) graph: Graph,
-    /// The input slice that each parameter of the graph stands for.
+    /// The input slice that each parameter of the graph stands for; a counter is a slice of no input.
     pub(crate) input_slices: Vec<InputSlice>,
     pub(crate) passes: Vec<Pass>,
     /// Memory of the results that stay in memory from pass to pass.
@@ -192,7 +193,9 @@ impl Plan {
         decodings.map(|(name, times)| times / passes(name).max(1) as f64).fold(1.0, f64::max)
     }
 
-    /// Whether a run reads each element of the input with this index at most once.
+    /// Whether a run certainly reads each element of the input with this index at most once. `false`
+    /// also for an input of which several slices are read, and if a job has several pieces along an axis
+    /// that does not cut the input.
     pub fn reads_once(&self, input: usize) -> bool {
         let reads = self.passes.iter().flat_map(|pass| {
             let of_input = |(operand, stored): &&(JobOperand, StorageInfo)| {

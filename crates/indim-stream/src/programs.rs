@@ -27,7 +27,8 @@ pub(crate) enum ProgramKind {
         /// Whether the fold continues the result of lanes folded before.
         continues: bool,
     },
-    /// Combines the results of two pieces.
+    /// Combines the results of two neighbouring subtrees: of pieces or blocks, or the lanes of two
+    /// groups.
     Combine,
 }
 
@@ -50,7 +51,8 @@ pub(crate) fn program_graph(job: &Job, (of, sizes): &ProgramKey) -> Result<Graph
     graph.map_err(StreamError::Graph)
 }
 
-/// The programs of a pass. Shapes are few, because only the last piece along an axis has another size.
+/// The programs of a pass. They are few: only the last piece along an axis has another size, and the
+/// numbers of rows that are added to lanes are powers of two.
 pub(crate) struct Programs<'a> {
     job: &'a Job,
     /// Programs that the plan has compiled.
@@ -129,7 +131,7 @@ impl<'a> Programs<'a> {
         Ok(executable.run_with(&inputs.collect::<Vec<_>>(), &RunOptions::default())?)
     }
 
-    /// Combines the results of two pieces; `y` follows `x`.
+    /// Combines the results of two neighbouring subtrees; `y` follows `x`.
     pub(crate) fn combine(&mut self, x: &[Array], y: &[Array]) -> Result<Vec<Array>, StreamError> {
         let Some(first) = x.first() else { return Ok(Vec::new()) };
         let sizes = first.array_type().shape.to_vec();
@@ -170,7 +172,8 @@ fn identities(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
     assembler.finish(outputs)
 }
 
-/// The graph that combines the results of two pieces; `sizes` is the shape of each output's first result.
+/// The graph that combines the results of two neighbouring subtrees; `sizes` is the shape of each
+/// output's first result.
 fn combination(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
     let types: Vec<ArrayType> = job.result_types(sizes);
     let mut assembler = GraphAssembler::new();

@@ -17,8 +17,8 @@ pub(crate) enum RowOrder {
     /// In order, and pieces have any size: the lanes of an incomplete block are carried to the next
     /// piece.
     Carried,
-    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 regions, each with
-    /// the elements of one group.
+    /// By groups of this number of neighbouring lanes. A piece has the rows of one group, in up to 16
+    /// regions: one region for each 32 consecutive rows of a block.
     LaneGroups(usize),
 }
 

@@ -80,11 +80,12 @@ enum OperandData<'a> {
     InMemory(&'a ArrayView<'a>),
     /// A result of an earlier pass.
     EarlierResult(&'a Array),
-    /// Part of a source, from these indices on.
+    /// A slice of a source, which begins at these indices.
     Stored(&'a dyn Source, &'a [usize]),
 }
 
-/// The data of one parameter: an input, a slice of an input, or a counter.
+/// The data of one parameter: an input, a slice of an input, or a counter, which is a source. `Stored`
+/// has the indices at which the slice begins.
 enum ParameterData<'a> {
     InMemory(ArrayView<'a>),
     Stored(&'a dyn Source, &'a [usize]),
@@ -215,7 +216,8 @@ impl<'a> RunningPass<'a> {
         }
     }
 
-    /// The views of an input for each region of a piece.
+    /// The views of an input: one for each region of a piece, or one for the piece if the reduced axis
+    /// does not cut the input.
     fn views<'v>(
         &'v self,
         input: usize,

@@ -34,6 +34,7 @@ fn compose_unary(op: Op, x: &Value, dtype: DType) -> Option<(Value, &'static str
         Op::Conj if is_complex => (x.real().complex(-x.imag()), "complex(real(x), -imag(x))"),
         Op::Conj => (x.clone(), "x"),
         Op::Square => (x * x, "x * x"),
+        // Only unsigned integers come here: XLA has the operation for other types.
         Op::Sign => (x.minimum(1), "min(x, 1)"),
         Op::Reciprocal => (1.0 / x, "1 / x"),
         Op::Exp2 => ((x * core::f64::consts::LN_2).exp(), "exp(x * ln 2)"),
@@ -61,7 +62,7 @@ fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<DecomposedVa
         _ => 100.0,
     };
     let size = x.abs();
-    // Half of `e^|x|`; finite even if `e^|x|` is infinite.
+    // Half of `e^|x|`: finite also where `e^|x|` just overflows.
     let half = (&size - ln2).exp();
     Ok(Some(match op {
         Op::Atan => (x.atan2(1.0), "atan2(x, 1)"),
@@ -141,7 +142,8 @@ fn compose_binary(
     }))
 }
 
-/// Whether a remainder is not 0 and differs in sign from the divisor.
+/// Whether a remainder is not 0 and differs in sign from the divisor, so that XLA's quotient is above
+/// the floor. Never for unsigned integers.
 fn rounds_up(remainder: &Value, divisor: &Value, dtype: DType) -> Value {
     match dtype.class() {
         DTypeClass::Unsigned => remainder.ne(remainder),
@@ -160,7 +162,7 @@ fn copysign(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
     let magnitude = b.bitcast(x, unsigned)? & (sign - 1);
     let bits = magnitude | (b.bitcast(y, unsigned)? & sign);
     let signed = b.bitcast(bits, dtype)?;
-    // NaNs become the canonical NaN.
+    // A NaN stays as it is: the sign of `y` would make a NaN that is not canonical.
     Ok(x.ne(x).select(x, signed))
 }
 

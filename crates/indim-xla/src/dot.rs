@@ -51,8 +51,9 @@ impl DotAlgorithm {
         Some(DotAlgorithm { operands, accumulation: (*accumulation).to_owned(), operations })
     }
 
-    /// The type in which products of operands of type `own` are added; `None` if the algorithm rounds the
-    /// operands, or adds in another type than `f32` or `f64`.
+    /// The type in which products of operands of type `own` are added. `None` if the algorithm rounds
+    /// the operands, takes several multiplications for a product, or adds in a type other than `f32` and
+    /// `f64`, or in `f32` for operands of `f64`.
     pub fn sum_type(&self, own: DType) -> Option<DType> {
         let keeps = |name: &String| match name.as_str() {
             "f64" => own.is_float(),
@@ -77,8 +78,9 @@ impl DotOperation {
         }
     }
 
-    /// Builds the product; `stated` is the result type in the file. The operands are multiplied in the widest
-    /// of their types and the element type of the result; a sum is rounded to a narrower result once.
+    /// Builds the product; `stated` is the result type in the file. The operands are multiplied in the
+    /// widest of their types and the element type of the result, or in the type of the algorithm's sums.
+    /// A sum is rounded to a narrower result once.
     ///
     /// # Errors
     /// `unsupported` for an algorithm that rounds operands or sums; `unexpected` for a `dot` of operands

@@ -74,8 +74,8 @@ fn number(bytes: &[u8], dtype: DType) -> NumberText {
     }
 }
 
-/// The bits of a number of a storage type, rounded once; `None` if the text is no number of this type,
-/// or if a finite number overflows.
+/// The bits of a number of a storage type: a float is read as `f64`, then rounded. `None` if the text is
+/// no number of this type, or if a finite number overflows.
 pub fn storage_bits(text: &str, dtype: DType) -> Option<u64> {
     let number: f64 = text.parse().ok()?;
     let literal = match dtype.is_nibble() {

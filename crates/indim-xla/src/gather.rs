@@ -104,8 +104,9 @@ fn slice_sizes(name: &str, sizes: &[i64]) -> Result<Vec<usize>, FormatErrorKind>
     sizes.iter().map(|size| usize::try_from(*size).map_err(|_| negative(size))).collect()
 }
 
-/// The transposition from batch axes followed by slice axes to the order of the result or the updates, in
-/// which `dims` are the slice axes.
+/// The transposition from batch axes followed by slice axes to the order of the result or the updates,
+/// in which `dims` are the slice axes. `offsets` is the number of slice axes, `batches` that of batch
+/// axes; `name` is the attribute with `dims`, for errors.
 pub(super) fn result_order(
     name: &str,
     dims: &[i64],

@@ -32,7 +32,8 @@ pub(super) fn take(
     b.take(x, indices, axis as i64, TakeMode::Clip)
 }
 
-/// A scatter in XLA's form, which drops updates at indices out of range. Floats are combined in `f64`.
+/// A scatter in XLA's form, which drops updates at indices out of range. Sums and products are computed
+/// in the type that `scan_accumulator` gives, such as `f64` for floats.
 ///
 /// # Errors
 /// Errors of the builder.
@@ -72,7 +73,7 @@ pub(super) fn scatter(
     b.convert(b.scatter(op, x, indices, updates, axis as i64, ScatterMode::Drop)?, dtype)
 }
 
-/// The type in which indices are written: one that also holds the size of the axis.
+/// The type in which indices are written: one that holds them and the size of the axis.
 fn index_type(indices: &Value, size: usize) -> Result<DType, GraphError> {
     Ok(match indices.array_type()?.dtype {
         DType::U64 => DType::U64,
@@ -82,7 +83,8 @@ fn index_type(indices: &Value, size: usize) -> Result<DType, GraphError> {
     })
 }
 
-/// The indices under a mode: counted from the front, and under `wrap` in range.
+/// The indices under a mode: negative ones are counted from the front, under `wrap` all are brought into
+/// range, and under `clip` all stay unchanged.
 fn resolve_indices(
     notes: &mut Notes,
     (operation, location): (&str, Location),

@@ -15,7 +15,9 @@ use super::compose::compose;
 use super::legal_indices::{scatter, search_sorted, take};
 use super::opcode::{Dialect, direction_of, name_of};
 
-/// The legalised graph; `notes` gets decompositions and unsupported operations.
+/// The legalised graph; `notes` gets decompositions, warnings and unsupported operations. `has_chlo`
+/// tells whether operations of chlo are legal. If an output depends on an unsupported operation, the
+/// graph has no outputs, and [`Notes::finish`] fails.
 ///
 /// # Errors
 /// Returns errors of the builder.
@@ -52,6 +54,7 @@ struct Legalizer<'g, 'n> {
     notes: &'n mut Notes,
 }
 
+/// The legal value of a node; `None` for an unsupported node, which is noted.
 type LoweringResult = Result<Option<Value>, FormatErrorKind>;
 
 impl Legalizer<'_, '_> {

@@ -97,7 +97,7 @@ pub fn name_of(op: Op) -> Option<(&'static str, Dialect)> {
     TABLE.iter().find(|(_, known, _)| *known == op).map(|(name, _, dialect)| (*name, *dialect))
 }
 
-/// The direction of a comparison, and whether it uses the total order.
+/// The direction of a comparison, and whether it uses the total order; `None` for another operation.
 pub fn direction_of(op: Op) -> Option<(&'static str, bool)> {
     Some(match op {
         Op::Eq => ("EQ", false),
@@ -130,7 +130,7 @@ pub fn order_of(dtype: DType, is_total: bool) -> &'static str {
 /// A `compare`: its direction as operations, and its comparison type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Comparison {
-    /// The operation with unordered NaNs.
+    /// The operation in the order of numbers, in which NaNs are unordered.
     ordinary: Op,
     /// The operation in the total order.
     total: Op,
@@ -208,7 +208,7 @@ impl Comparison {
         }
     }
 
-    /// The ordinary operation, for the recognition of reducers; `None` for the total order.
+    /// The operation in the order of numbers; `None` if the comparison type demands the total order.
     pub const fn ordinary(self) -> Option<Op> {
         match self.order {
             ComparisonType::Total => None,

@@ -1,6 +1,7 @@
-//! Recognition of the body of a reduction as one of indim's reductions.
+//! Recognition of the body of a reduction as one of indim's reductions, and of a scatter as its updates.
 //!
-//! Bodies of reductions, scatters and sorts are compared as text.
+//! Bodies of reductions, scatters and sorts become text, such as `add(0,1)`, and the text is compared
+//! with that of known bodies.
 
 use indim_ops::{DType, Fact, Op, ReduceOp};
 
@@ -116,7 +117,8 @@ fn fold(result: &str, accumulator: usize, element: usize) -> Option<Op> {
     FOLDS.into_iter().find(|op| result == format!("{}({first},{second})", op.name()))
 }
 
-/// JAX's argmax and argmin; for integers also without the NaN check.
+/// The arg-reduction of a body in JAX's form, with the check for NaN or without it, as JAX writes it for
+/// integers. The element type is not examined.
 fn search(extreme: &str, position: &str) -> Option<ReduceOp> {
     let searches = [("gt", ReduceOp::ArgMax), ("lt", ReduceOp::ArgMin)];
     let found = searches.into_iter().find(|(comparison, _)| {

@@ -57,7 +57,8 @@ fn comparisons(key: usize, descending: bool) -> [ComparisonText; 3] {
     })
 }
 
-/// Whether a text is the comparison of this key alone.
+/// Whether a text is the comparison of this key alone, which is the last one of a comparison by several
+/// keys.
 fn is_last(text: &str, key: usize, descending: bool) -> bool {
     comparisons(key, descending).iter().any(|comparison| comparison.before == text)
 }

@@ -16,7 +16,7 @@ use super::value::ArrayValue;
 /// The attributes of windows: lists with an entry for each axis, or empty lists for the default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WindowAttributes {
-    /// Elements of a window.
+    /// Number of elements of a window.
     pub sizes: Vec<i64>,
     /// Distances from one window to the next.
     pub strides: Vec<i64>,
@@ -34,7 +34,8 @@ impl WindowAttributes {
     /// The windows of `rank` axes.
     ///
     /// # Errors
-    /// `attribute` for a list of another length, or a size, stride or dilation below 1.
+    /// `attribute` for a list of another length, or a size, stride or dilation below 1 or above
+    /// `MAX_NUMBER`.
     pub fn windows(&self, rank: usize) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
         let sizes = numbers("size", &self.sizes, rank)?;
         let strides = numbers("stride", &self.strides, rank)?;
@@ -72,7 +73,7 @@ fn list<T: Clone>(
     }
 }
 
-/// A list with a positive number for each axis; 1 if it is absent.
+/// A list with a positive number for each axis; ones if it is absent.
 fn numbers(name: &str, given: &[i64], rank: usize) -> Result<Vec<usize>, FormatErrorKind> {
     let positive = |number: i64| match (1..=MAX_NUMBER).contains(&number) {
         true => Ok(number as usize),

@@ -39,12 +39,14 @@ impl Facts {
         self.is_constant[value]
     }
 
-    /// The channel axis of the value, if it is computed from a convolution and the axis is known.
+    /// The channel axis of the value, if it is computed from a convolution or pooling and the axis is
+    /// known.
     pub(super) fn channels(&self, value: usize) -> Option<usize> {
         self.channels[value]
     }
 
-    /// Marks the results of a node as constant if all its operands are.
+    /// Marks the results of a node as constant if all its operands are. A node without operands, or an
+    /// opaque one, marks nothing.
     fn mark_constant_results(&mut self, node: &OutlineNode) {
         let mut operands = node.operands.iter().flatten().peekable();
         let is_computed = operands.peek().is_some() && !node.is_opaque;

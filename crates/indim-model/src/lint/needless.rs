@@ -1,4 +1,5 @@
-//! Nodes that change nothing: expansions before a broadcast that expands itself, and reshapes that cancel.
+//! Nodes that change nothing: expansions that the broadcasts of their users make anyway, and reshapes
+//! that cancel.
 
 use indim_shape::ErrorCode;
 

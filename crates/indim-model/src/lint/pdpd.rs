@@ -22,7 +22,7 @@ pub(super) fn find(outline: &Outline, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The message and the repair.
+/// The message and the repair of a finding about the axis of a broadcast, if there is a problem.
 fn problem(node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<(String, Option<String>)> {
     match &broadcast.rule {
         AnyRule::Elementwise(RuleSet::Pdpd { axis: None }) => absent_axis_problem(broadcast),

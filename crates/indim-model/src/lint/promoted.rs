@@ -1,4 +1,4 @@
-//! Outer products, intended or not: broadcasts that expand each of two operands.
+//! Outer products, intended or not: broadcasts that expand every one of at least two operands.
 
 use indim_shape::{AxisMap, ErrorCode, RuleSet};
 
@@ -133,8 +133,8 @@ fn is_promoted(broadcast: &OutlineBroadcast, low: usize, high: usize) -> bool {
     let Some(missing_axis) = missing_axis.filter(|&axis| !high_sizes[axis].is(1)) else {
         return false;
     };
-    // The axis after the missing one must have size 1 in the other operand; the axis of the lower
-    // operand that meets it must have the missing size.
+    // In the operand of higher rank, the axis after the missing one must have size 1. The axis of the
+    // operand of lower rank that meets it must have the missing size.
     let next = (missing_axis + 1..high_sizes.len()).find(|&axis| high_sizes[axis].is(1));
     let low_axis = next.and_then(|next| low_axis_of(to_result(high, next)));
     let others = (missing_axis + 1..high_sizes.len()).filter(|&axis| Some(axis) != next);

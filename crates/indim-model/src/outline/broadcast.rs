@@ -13,7 +13,7 @@ use super::value_type::ValueType;
 pub struct OutlineBroadcast {
     /// The rule.
     pub rule: AnyRule,
-    /// Name and type of each operand. The type of the target follows for a target rule.
+    /// Name and type of each operand; for a target rule only of the broadcast array, not of the target.
     pub operands: Vec<(String, ValueType)>,
     /// The verdict.
     pub verdict: Verdict,
@@ -63,7 +63,8 @@ impl NamedCondition {
 }
 
 impl OutlineBroadcast {
-    /// Judges a broadcast of these operands, for a message about `operation`.
+    /// Judges a broadcast of these operands, for a message about `operation`. `target` is the shape of a
+    /// target rule.
     pub fn judge(
         rule: AnyRule,
         operands: Vec<(String, ValueType)>,
@@ -119,10 +120,13 @@ impl OutlineBroadcast {
     }
 }
 
-/// Numbers that stand for symbolic sizes: the smallest ones, so that the product of sizes stays within E5.
+/// Numbers that stand for symbolic sizes: the smallest ones from 2 on, so that the product of sizes
+/// stays within the limit of rule E5, `too-large`.
 #[derive(Default)]
 struct Placeholders {
+    /// Sizes that are numbers; no placeholder equals one of them.
     known: Vec<i64>,
+    /// The placeholder of each symbolic size.
     symbols: Vec<(SymbolicSize, usize)>,
 }
 

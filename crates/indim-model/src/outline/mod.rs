@@ -2,11 +2,12 @@
 //!
 //! Read in this order:
 //!
-//! * `size.rs`: symbolic sizes; `value_type.rs`: types of them.
+//! * `size.rs`: symbolic sizes; `value_type.rs`: types with such sizes.
 //! * `broadcast.rs`: verdicts on broadcasts; `node.rs`: nodes and values.
 //! * `stated.rs`: builds outlines of formats that state all types.
 //! * `contradiction.rs`: contradictions between stated types and the types that nodes compute.
-//! * `text.rs`: an outline as text; `needed.rs`: the opaque nodes that a run needs.
+//! * `text.rs`: an outline as text; `needed.rs`: the nodes that a run needs, and the values that replace
+//!   opaque ones.
 
 mod broadcast;
 mod contradiction;
@@ -44,7 +45,8 @@ impl OutlineOptions {
     }
 }
 
-/// All nodes of a model in the order of execution; the nodes of a region come before the node that has it.
+/// All nodes of a model: those of a region or function in the order of execution, and those of a region
+/// before the node that has it.
 #[derive(Debug, Clone, Default)]
 pub struct Outline {
     /// The nodes.

@@ -1,4 +1,4 @@
-//! The values that replace opaque nodes in a run.
+//! The nodes that a run needs, and the values that replace opaque ones.
 
 use super::{Outline, OutlineNode, ValueIndex};
 use crate::part::ProgramPart;

@@ -21,7 +21,8 @@ pub struct OutlineNode {
     pub operator: String,
     /// Place in the file.
     pub location: Location,
-    /// Path of the region that holds the node, empty for the graph itself: `/If.then_branch`.
+    /// Path of the region or function that holds the node, empty for the graph itself:
+    /// `/If.then_branch`.
     pub region: Arc<str>,
     /// The operands; `None` for a missing optional one.
     pub operands: Vec<Option<ValueIndex>>,
@@ -29,7 +30,7 @@ pub struct OutlineNode {
     pub results: Vec<Option<ValueIndex>>,
     /// Attributes as short text.
     pub attributes: Vec<(String, String)>,
-    /// Whether indim has no kernel for the node.
+    /// Whether indim has no lowering for the node.
     pub is_opaque: bool,
     /// The kind of the node, as far as findings need it.
     pub role: NodeRole,
@@ -104,7 +105,7 @@ pub struct OutlineValue {
 pub enum TypeSource {
     /// An input or constant of the file.
     File,
-    /// The kernel or the shape rule of the node.
+    /// The lowering or the shape rule of the node.
     Rule,
     /// A declaration of the caller.
     Declared,

@@ -121,17 +121,17 @@ impl SymbolicSize {
         self.number() == Some(size)
     }
 
-    /// The sum, unless it is too long.
+    /// The sum; `None` if it has more than `MAX_TERMS` terms, or a coefficient overflows.
     pub fn plus(&self, other: &Self) -> Option<Self> {
         SymbolicSize::sum(self.terms().into_iter().chain(other.terms()))
     }
 
-    /// The difference, unless it is too long.
+    /// The difference; `None` as for the sum.
     pub fn minus(&self, other: &Self) -> Option<Self> {
         self.plus(&other.times(&SymbolicSize::known(-1))?)
     }
 
-    /// The product, unless it is too long.
+    /// The product; `None` if it has too many terms or names, or a coefficient overflows.
     pub fn times(&self, other: &Self) -> Option<Self> {
         let (ours, theirs) = (self.terms(), other.terms());
         let mut products = Vec::new();
@@ -149,7 +149,7 @@ impl SymbolicSize {
         SymbolicSize::sum(products.into_iter())
     }
 
-    /// The product of sizes.
+    /// The product of sizes; `None` as for [`SymbolicSize::times`].
     pub fn product<'s>(sizes: impl IntoIterator<Item = &'s SymbolicSize>) -> Option<Self> {
         sizes.into_iter().try_fold(SymbolicSize::known(1), |product, size| product.times(size))
     }

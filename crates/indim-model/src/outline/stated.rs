@@ -20,7 +20,7 @@ pub struct StatedNode {
     pub operator: String,
     /// Place in the file.
     pub location: Location,
-    /// Path of the region; empty for the program itself.
+    /// Path of the region or function that holds the node; empty for the program itself.
     pub region: Arc<str>,
     /// The operands; `None` for an unknown one.
     pub operands: Vec<Option<ValueIndex>>,
@@ -28,7 +28,7 @@ pub struct StatedNode {
     pub results: Vec<(String, ValueType)>,
     /// Attributes as short text.
     pub attributes: Vec<(String, String)>,
-    /// Whether indim has no kernel for the node.
+    /// Whether indim has no lowering for the node.
     pub is_opaque: bool,
     /// The kind of the node, as far as findings need it.
     pub role: NodeRole,
@@ -37,8 +37,9 @@ pub struct StatedNode {
     /// The target of a target rule.
     pub target: Option<Vec<SymbolicSize>>,
     /// For each axis of the results, the operand and axis that have the same size, if the operator
-    /// determines them. They replace sizes that the file leaves open, in results of this rank. Empty for
-    /// broadcasts, permutations and nodes that keep the shape, whose sizes follow from the operands.
+    /// determines them. Their sizes replace those that the file leaves open, in results whose rank is
+    /// the length of this list. Empty for broadcasts, permutations and nodes that keep the shape, whose
+    /// sizes follow from the operands.
     pub size_sources: Vec<Option<(usize, usize)>>,
 }
 

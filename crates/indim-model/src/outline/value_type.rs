@@ -113,7 +113,8 @@ impl ValueType {
         is_other_element || is_other_shape
     }
 
-    /// This type, with the given sizes where the file leaves a size open. Other ranks change nothing.
+    /// This type, with the given sizes where the file leaves a size open. A list for another rank
+    /// changes nothing.
     #[must_use]
     pub(crate) fn with_open_sizes(mut self, given: &[Option<SymbolicSize>]) -> ValueType {
         let sizes = self.sizes.as_mut().filter(|sizes| sizes.len() == given.len());

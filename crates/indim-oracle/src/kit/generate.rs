@@ -57,7 +57,8 @@ fn elementwise(rule: Rule, count: usize, random: &mut SplitMix64) -> Draft {
     }
 }
 
-/// Two operands in either order: one has the shape of the result, the other some of its axes, or its rank.
+/// Two operands in either order: one has the axes of the result, the other all or some of them. Some
+/// sizes are replaced by 1.
 fn xla(result: &[usize], random: &mut SplitMix64) -> Draft {
     let larger = match random.one_in(3) {
         true => with_ones(result.to_vec(), random),

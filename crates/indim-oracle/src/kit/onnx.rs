@@ -18,7 +18,7 @@ pub(super) fn file(case: &KitCase) -> Option<Vec<u8>> {
     };
     let mut attributes = Vec::new();
     if is_legacy && case.draft.shapes.len() == 2 {
-        // Without the attribute operands do not broadcast.
+        // Without the attribute `broadcast`, ONNX does not broadcast the operands.
         attributes.push(("broadcast", case.draft.broadcast.unwrap_or(1).into()));
         attributes.extend(case.draft.axis.map(|axis| ("axis", axis)));
     }

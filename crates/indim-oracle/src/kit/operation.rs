@@ -85,8 +85,9 @@ impl KitOperation {
     }
 }
 
-/// A random element of an operand. It is small, so that results are exact; divisors are powers of two, so
-/// that no division is by 0 or rounded in a direction in which systems differ.
+/// A random element of an operand. Elements are small, so that results are exact. Dividends are not
+/// negative and divisors are powers of two, so that no division is by 0, or rounded in a direction in
+/// which systems differ.
 pub(super) fn element(
     op: Option<Op>,
     operand: usize,

@@ -13,7 +13,7 @@ impl Parser<'_, '_> {
         if self.parse_known_parts(operation).is_ok() {
             return Ok(());
         }
-        // A form that is not understood: only the name stays.
+        // A form that is not understood: only the name and the names of the results stay.
         (self.lexer, self.next, self.nested) = (lexer, next, nested);
         operation.operands.clear();
         operation.regions.clear();

@@ -88,8 +88,8 @@ impl<'t> Attributes<'t> {
 }
 
 impl Attributes<'_> {
-    /// `{size=3x3 stride=2x2 pad=1_1x0_-1 lhs_dilate=1x2 rhs_dilate=2x1 rhs_reversal=0x1}`; no windows if
-    /// the attribute is absent.
+    /// `{size=3x3 stride=2x2 pad=1_1x0_-1 lhs_dilate=1x2 rhs_dilate=2x1 rhs_reversal=0x1}`; empty lists
+    /// if the attribute is absent.
     ///
     /// # Errors
     /// `attribute`.

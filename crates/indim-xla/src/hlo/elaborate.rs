@@ -1,5 +1,5 @@
-//! Elaboration from the syntax tree to a graph. Calls and fusions are inlined with an explicit stack;
-//! recursion is impossible because a callee precedes its callers.
+//! Elaboration from the syntax tree to a graph. Calls and fusions are inlined with an explicit stack. No
+//! computation can call itself, because a callee precedes its callers.
 
 use indim_builder::Value;
 use indim_model::{
@@ -36,7 +36,7 @@ pub(super) struct Elaborator<'m> {
 pub(super) struct Frame<'m> {
     pub(super) computation: &'m Computation,
     pub(super) arguments: Vec<XlaValue>,
-    /// Results so far.
+    /// Results of the instructions so far.
     pub(super) values: Vec<XlaValue>,
     /// In the computation of a map: the shape that replaces its scalars.
     pub(super) map_shape: Option<indim_shape::Shape>,
@@ -198,7 +198,8 @@ impl<'m> Elaborator<'m> {
         Ok(Some(slot))
     }
 
-    /// The type during elaboration: in the computation of a map, arrays replace scalars.
+    /// The type that a value of the type `stated` has during elaboration: in the computation of a map,
+    /// arrays replace scalars.
     fn mapped_type(&self, stated: &ArrayType) -> ArrayType {
         let map_shape = self.frames.last().and_then(|frame| frame.map_shape.as_ref());
         match map_shape {

@@ -7,7 +7,8 @@ use indim_ops::ArrayType;
 use super::syntax::HloLayout;
 use crate::operation::Operation;
 
-/// A bitcast as three steps: transpose to memory order, reshape, transpose from memory order.
+/// A bitcast as four steps: transpose to memory order, reshape, bitcast of the elements, transpose from
+/// memory order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bitcast {
     /// The axes of the operand, the outermost first.

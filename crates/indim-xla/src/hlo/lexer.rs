@@ -64,7 +64,7 @@ impl<'t> Lexer<'t> {
                     let rest = self.rest();
                     rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())
                 }
-                // An unterminated comment is an invalid token.
+                // An unterminated comment is no comment: its `/` and `*` are marks.
                 b'/' if self.byte(1) == b'*' => {
                     let rest = &self.rest()[2..];
                     match rest.windows(2).position(|pair| pair == b"*/") {

@@ -209,7 +209,7 @@ fn wrong_count(array_type: &ArrayType, open: &[usize], token: Token) -> FormatEr
     kind.in_text(token.span.start..token.span.end)
 }
 
-/// The exponent and mantissa bits of an infinity, and the number of mantissa bits.
+/// The bits of the positive infinity, and the number of mantissa bits.
 fn infinity(dtype: DType) -> (u64, u32) {
     match dtype {
         DType::F64 => (f64::INFINITY.to_bits(), 52),
@@ -235,7 +235,8 @@ fn nan_bits(dtype: DType, is_negative: bool, payload: Option<u64>) -> u64 {
     infinity | payload | u64::from(is_negative) << (8 * dtype.size() - 1)
 }
 
-/// The bits of a decimal with one rounding; `None` if a finite decimal overflows.
+/// The bits of a decimal; `None` if a finite decimal overflows. `f64` and `f32` are rounded once; `f16`
+/// and `bf16` are rounded from `f64`.
 fn float_bits(text: &str, dtype: DType) -> Option<u64> {
     let magnitude = text.strip_prefix('-').unwrap_or(text);
     let sign = u64::from(text.starts_with('-')) << (8 * dtype.size() - 1);

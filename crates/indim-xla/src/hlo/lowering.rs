@@ -33,7 +33,8 @@ const COMMON_ATTRIBUTES: [&str; 15] = [
     "statistics",
 ];
 
-/// Checks that an instruction has only attributes of its opcode, as XLA does.
+/// Checks that an instruction has only attributes of its opcode and those of `COMMON_ATTRIBUTES`, as XLA
+/// does.
 ///
 /// # Errors
 /// `attribute`.
@@ -70,7 +71,7 @@ pub(super) enum Lowering {
     Map,
     Tuple,
     GetTupleElement,
-    /// The first operand.
+    /// The result is the first operand.
     Same,
     While,
     Conditional,
@@ -157,8 +158,8 @@ impl Lowering {
             .or_else(|| ArrayOperation::of(opcode).map(Lowering::Array))
     }
 
-    /// The attributes of the opcode that affect its result; `None` for custom calls, which may have any
-    /// attribute.
+    /// The attributes of the opcode in addition to `COMMON_ATTRIBUTES`; `None` for custom calls, which
+    /// may have any attribute.
     pub(super) const fn attributes(self) -> Option<&'static [&'static str]> {
         Some(match self {
             Lowering::CustomCall => return None,
@@ -181,7 +182,8 @@ impl Lowering {
         })
     }
 
-    /// Whether the operation is element-wise, so that a map can contain it.
+    /// Whether the computation of a map can contain the operation: an element-wise operation, a
+    /// constant, a parameter, a call, a map, or an operation that returns its operand.
     pub(super) const fn is_elementwise(self) -> bool {
         matches!(
             self,

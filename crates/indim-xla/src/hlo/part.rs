@@ -11,8 +11,9 @@ use super::{SourceText, entry, user_name};
 /// The names of the part's inputs and outputs.
 #[derive(Debug, Default)]
 pub(super) struct PartNames {
-    /// Names of the inputs, by the index of the parameter in the restricted computation.
+    /// Names of the inputs, by the index of the parameter's instruction in the restricted computation.
     starts: HashMap<usize, String>,
+    /// Names of the outputs.
     pub(super) ends: Vec<String>,
 }
 

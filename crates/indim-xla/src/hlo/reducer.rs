@@ -1,4 +1,5 @@
-//! Recognition of the reducer that a computation of `reduce` applies, and of the comparator of a `sort`.
+//! Recognition of the computations that `reduce`, `sort` and `scatter` apply: as a reducer, a comparator
+//! or updates.
 
 use super::attribute::Attributes;
 use super::literal;
@@ -36,7 +37,7 @@ pub(super) fn comparator_of(
     takes_all.then(|| Comparator::of(&body, result, count)).flatten()
 }
 
-/// The terms that a computation returns.
+/// The terms that a computation returns, by their indices in `body`.
 fn results_of(computation: &Computation, text: &str, body: &mut ReducerBody) -> Option<Vec<usize>> {
     let count = computation.parameters.len();
     let arguments: Vec<usize> = (0..count).map(|number| body.argument(number)).collect();

@@ -123,6 +123,7 @@ impl Parser<'_, '_> {
     }
 }
 
+/// A size, after a comment that may precede it in the text.
 fn comment_free_size(size: &str) -> Result<usize, std::num::ParseIntError> {
     size.rsplit("*/").next().unwrap_or(size).trim().parse()
 }

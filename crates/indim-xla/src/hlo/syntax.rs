@@ -45,6 +45,7 @@ pub(super) struct Instruction {
     pub(super) parameter: Option<usize>,
     /// The text in the parentheses of a constant or parameter.
     pub(super) content: Option<Span>,
+    /// Spans of the name and of the value of each attribute.
     pub(super) attributes: Vec<(Span, Span)>,
     /// Index of the computation that it calls or applies.
     pub(super) called: Option<usize>,

@@ -1,4 +1,4 @@
-//! The list of unsupported operations and types: one error lists all of them.
+//! Unsupported operations and types: one error lists all operations; another has the first type.
 
 use indim_model::{FormatError, FormatErrorKind, Location, UnsupportedOperations};
 
@@ -71,8 +71,9 @@ struct UnsupportedWalk<'m> {
     module: &'m Module,
     text: &'m str,
     unsupported: UnsupportedOperations,
+    /// The error of the first unsupported type in the text.
     first_type: Option<FormatError>,
-    /// For each reached computation, whether a map calls it.
+    /// For each computation, whether a map calls it; `None` if the walk has not reached it.
     computations: Vec<Option<bool>>,
 }
 

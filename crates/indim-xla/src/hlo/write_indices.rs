@@ -93,7 +93,8 @@ impl TextWriter<'_> {
     }
 }
 
-/// A comparator of pairs of elements of the operands. The first `keys` operands are compared.
+/// The body of a comparator of pairs of elements of the operands. The first `keys` operands are
+/// compared, the first one most significant.
 fn comparator(operands: &[DType], keys: usize, descending: bool) -> String {
     let direction = if descending { "GT" } else { "LT" };
     let mut body = String::new();
@@ -129,7 +130,8 @@ fn comparator(operands: &[DType], keys: usize, descending: bool) -> String {
     body
 }
 
-/// Adds an argument with every zero replaced by +0 and every NaN by one NaN, and returns its name.
+/// Adds to `body` the instructions that replace a zero by +0 and a NaN by the canonical NaN in an
+/// argument. Returns the name of their result.
 fn canonical(body: &mut String, argument: &str, dtype: DType) -> String {
     let number = scalar(dtype);
     let _ = write!(

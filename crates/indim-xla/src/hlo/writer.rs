@@ -1,4 +1,4 @@
-//! The writer of HLO text: reducer computations and one `ENTRY`.
+//! The writer of HLO text: the computations that instructions apply, and one `ENTRY`.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ pub(super) struct TextWriter<'g> {
     plan: DotPlan,
     /// Instructions of the entry: the name, and the text after it.
     lines: Vec<(String, String)>,
-    /// Reducer computations by name.
+    /// Computations that reductions, scans, scatters and sorts apply: the body by name.
     pub(super) applied: BTreeMap<String, String>,
 }
 
@@ -191,8 +191,8 @@ impl TextWriter<'_> {
         self.line(value(id), instruction);
     }
 
-    /// Writes a matrix product: reshapes that drop axes of size 1 from operands, a `dot`, and a transposition
-    /// of its result.
+    /// Writes a matrix product: conversions of operands and reshapes that drop axes of size 1, a `dot`,
+    /// and a transposition of its result.
     fn product(&mut self, id: ValueId, product: &WrittenDot) {
         let form = &product.form;
         let [x, y] = [0, 1].map(|index| self.factor(id, product, index));
@@ -237,7 +237,8 @@ impl TextWriter<'_> {
         name
     }
 
-    /// A reshape first removes axes of size 1 that expand, because HLO's broadcast only adds axes.
+    /// A broadcast. A reshape before it removes axes of size 1 that expand, because HLO's broadcast only
+    /// adds axes.
     fn broadcast(&mut self, id: ValueId, node: &Node, map: &[usize]) -> String {
         let operand = &self.graph[node.operands[0]].array_type;
         let sizes = node.array_type.shape.sizes();
@@ -337,7 +338,7 @@ fn elementwise(op: Op, operands: &str) -> Option<String> {
     Some(format!("{}({operands})", name.replace('_', "-")))
 }
 
-/// JAX's argmax: the first of equal extremes wins, and the first of NaNs.
+/// The body of JAX's argmax or argmin: the first of equal extremes wins, and the first of NaNs.
 fn search(dtype: DType, direction: &str) -> String {
     let number = scalar(dtype);
     let (nan, wins) = match dtype.is_float() {

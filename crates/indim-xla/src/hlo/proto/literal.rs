@@ -11,7 +11,8 @@ use super::{decode, shape};
 
 type ReadResult<T> = Result<T, FormatErrorKind>;
 
-/// The arrays of a literal: one, or those of a tuple in order. The reader of types bounds their nesting.
+/// The arrays of a literal: one, or those of a tuple in order. The recursion is bounded by the nesting
+/// limit of the reader of types (`shape.rs`).
 ///
 /// # Errors
 /// `damaged`, `wrong-element-count`, `wrong-count`, `type-mismatch`, `attribute`, `unsupported`.

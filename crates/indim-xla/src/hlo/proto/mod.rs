@@ -84,6 +84,7 @@ struct ModuleReader<'l> {
     synthetic_text: SyntheticText,
     /// Index of each computation by its identifier in the file.
     numbers: HashMap<i64, usize>,
+    /// Number of instructions so far, in all computations.
     instructions: usize,
 }
 

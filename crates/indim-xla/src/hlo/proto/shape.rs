@@ -30,6 +30,7 @@ type ReadResult<T> = Result<T, FormatErrorKind>;
 /// The reader of the types of a module, with a limit on their total number of components.
 pub(super) struct Shapes<'l> {
     pub(super) limits: &'l FormatLimits,
+    /// Number of components so far.
     pub(super) parts: usize,
 }
 

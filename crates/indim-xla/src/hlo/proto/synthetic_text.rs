@@ -27,7 +27,8 @@ impl SyntheticText {
         Span::new(start, self.text.len())
     }
 
-    /// Appends an instruction, its name and its opcode; pieces of its attributes follow.
+    /// Appends the name and the opcode of an instruction and returns their spans; pieces of its
+    /// attributes follow.
     pub(super) fn instruction(&mut self, computation: Span, name: &str, opcode: &str) -> [Span; 2] {
         let [name, opcode] = [name, opcode].map(|piece| self.add(piece));
         self.instructions.push(InstructionPosition { computation, name, opcode });
