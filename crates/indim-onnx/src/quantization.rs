@@ -72,7 +72,14 @@ pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
         Some(zero) => zero.array_type()?.dtype,
         None => stated.unwrap_or(DType::U8),
     };
-    if !is_quantized(dtype) || stated.is_some_and(|stated| stated != dtype) {
+    if zero.is_some() {
+        call.check_dtype(2, is_quantized)?;
+    }
+    if !is_quantized(dtype) {
+        let problem = format!("is {dtype}, which is no type of quantised elements");
+        return Err(FormatErrorKind::attribute("output_dtype", problem));
+    }
+    if stated.is_some_and(|stated| stated != dtype) {
         let problem = format!("is not {dtype}, the type of the zero point");
         return Err(FormatErrorKind::attribute("output_dtype", problem));
     }

@@ -217,18 +217,18 @@ fn check_shapes(
     Ok(())
 }
 
-/// The unknown layers on the way from an input to the layer `from`, the first `MAX_SHOWN` of them.
+/// The unknown layers on the way from an input to the layer `from`, the last `MAX_SHOWN` of them.
 fn chain(network: &Network, from: usize, is_known: &[bool]) -> Vec<String> {
     /// Maximum number of layers that an error lists; more do not help the user.
     const MAX_SHOWN: usize = 8;
     let mut chain = vec![network.layers[from].described()];
     let mut current = from;
-    while let Some(source) =
-        network.layers[current].sources.iter().find(|source| !is_known[source.layer])
+    while chain.len() < MAX_SHOWN
+        && let Some(source) =
+            network.layers[current].sources.iter().find(|source| !is_known[source.layer])
     {
         current = source.layer;
         chain.insert(0, network.layers[current].described());
-        chain.truncate(MAX_SHOWN);
     }
     chain
 }

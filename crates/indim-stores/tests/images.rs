@@ -37,6 +37,9 @@ fn grids_of_every_kind_are_what_tifffile_and_rasterio_wrote() {
     let pages = samples.path("tiff/pages.tif");
     assert_eq!(TiffFile::open(&pages, None, usize::MAX).unwrap_err().code(), "several-pages");
     assert_eq!(TiffFile::open(&pages, Some(3), usize::MAX).unwrap_err().code(), "no-page");
+    // A file with that many pages must not give another page.
+    let error = TiffFile::open(&pages, Some((1 << 16) + 1), usize::MAX).unwrap_err();
+    assert!(error.code() == "no-page" && error.to_string().contains("not read"), "{error}");
 }
 
 #[test]

@@ -158,7 +158,10 @@ impl Walker<'_> {
             {
                 let axis = counted_axis(axes.get(scan).copied().unwrap_or(0), sizes.len());
                 let Some(axis) = axis else { return Ok(None) };
-                length = Some(sizes.remove(axis));
+                // A known length stands for all inputs, whose lengths are equal.
+                let size = sizes.remove(axis);
+                length =
+                    length.filter(|known: &SymbolicSize| known.number().is_some()).or(Some(size));
             }
             given.push(typed);
         }

@@ -276,10 +276,13 @@ fn decoder_at_page(file: PatchedFile, page: Option<usize>) -> Result<FileDecoder
 fn seek_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), StoreErrorKind> {
     match page {
         Some(page) => {
-            for _ in 0..page.min(MAX_PAGES) {
+            let no_page = |message| Err(Diagnostic::new(ErrorCode::NO_PAGE, message).into());
+            if page > MAX_PAGES {
+                return no_page(format!("page {page}: pages after {MAX_PAGES} are not read"));
+            }
+            for _ in 0..page {
                 if !decoder.more_images() {
-                    let message = format!("there is no page {page}: they are counted from 0");
-                    return Err(Diagnostic::new(ErrorCode::NO_PAGE, message).into());
+                    return no_page(format!("there is no page {page}: they are counted from 0"));
                 }
                 decoder.next_image().map_err(|error| tiff_error(&error))?;
             }

@@ -511,4 +511,6 @@ fn quantized_elements_saturate_and_come_back() {
     let float4 = [int("output_dtype", 23)];
     assert_eq!(code(23, "QuantizeLinear", &rows, &float4), "unsupported-op");
     assert_eq!(code(12, "QuantizeLinear", &rows, &[]), "attribute");
+    let wide_zero = [floats(&[1], &[1.0]), scalar(1.0), Array::from_scalar(0i32)];
+    assert_eq!(code(13, "QuantizeLinear", &wide_zero, &[]), "element-type-not-allowed");
 }

@@ -205,6 +205,24 @@ fn errors_of_data_dependent_sizes_list_their_operands() {
 }
 
 #[test]
+fn a_long_chain_of_unknown_layers_ends_with_the_operand() {
+    let mut network = Network::default();
+    let x = network.parameter("f32", "2", "FP32 2").to_string();
+    let mut whole = x.clone();
+    for _ in 0..12 {
+        let layer = network.add("Convert-1", "destination_type=\"i64\"", &[&whole], &["I64 2"]);
+        whole = layer.to_string();
+    }
+    let reshaped =
+        network.add("Reshape-1", "special_zero=\"false\"", &[&x, &whole], &["FP32 -1 -1"]);
+    network.result(&reshaped.to_string());
+    let error = network.read().map(|_| ()).unwrap_err();
+    let FormatErrorKind::DependsOnData { chain } = error.kind else { panic!("{error}") };
+    assert_eq!(chain.len(), 8);
+    assert_eq!(chain[7], "layer 12 `l12` (Convert, opset1)");
+}
+
+#[test]
 fn ranges_of_sizes_are_kept() {
     let network = operation("ReLU-1", "", &["1..2,..3,2.."], "FP32 -1 -1 -1");
     let model = network.read().unwrap();
