@@ -96,17 +96,17 @@ pub enum Primitive {
     Select,
     /// Equality. A NaN equals nothing; the two zeros are equal.
     Equal,
-    /// Less than; signed, unsigned or ordered by the operands' type.
+    /// Less than: signed or unsigned by the type of the operands; false for floats if one is a NaN.
     Less,
     /// Less than, with integers taken as unsigned.
     LessUnsigned,
-    /// Bitwise or logical and.
+    /// `and`: bitwise for integers, logical for booleans.
     And,
-    /// Bitwise or logical or.
+    /// `or`: bitwise for integers, logical for booleans.
     Or,
-    /// Bitwise or logical exclusive or.
+    /// Exclusive `or`: bitwise for integers, logical for booleans.
     Xor,
-    /// Bitwise or logical not.
+    /// `not`: bitwise for integers, logical for booleans.
     Not,
     /// Sum; integers wrap.
     Add,
@@ -114,7 +114,7 @@ pub enum Primitive {
     Sub,
     /// Product; integers wrap.
     Mul,
-    /// The upper half of the exact product.
+    /// The upper half of the exact product of integers, which has twice the width.
     MulHigh,
     /// Quotient; an integer divided by 0 gives 0.
     Div,
@@ -232,8 +232,8 @@ pub struct Body {
     pub inputs: Vec<DType>,
     /// Element type and lanes of each output. Only complex numbers use the second lane.
     pub outputs: Vec<(DType, [SsaValue; 2])>,
-    /// Initial bits of each accumulator of a body that folds: its outputs are accumulators, and its last
-    /// inputs are their previous values. Empty for other bodies.
+    /// Initial bits of each accumulator of a body that folds: the outputs of this body are accumulators,
+    /// and its last inputs are their previous values. Empty for other bodies.
     pub identities: Vec<u64>,
 }
 
@@ -243,7 +243,7 @@ impl Body {
         !self.identities.is_empty()
     }
 
-    /// Number of inputs, accumulators not counted.
+    /// Number of inputs that are not accumulators.
     pub fn operand_count(&self) -> usize {
         self.inputs.len() - self.identities.len()
     }

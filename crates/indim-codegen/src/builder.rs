@@ -40,8 +40,8 @@ impl BodyBuilder {
         self.body.instructions.len()
     }
 
-    /// Adds an instruction with a result of type `lane`, unless an earlier value equals it; returns the
-    /// value. The bits of NaNs from arithmetic may change.
+    /// Adds an instruction with a result of type `lane`, or a simpler equivalent, unless an earlier
+    /// value equals the result; returns the value. The bits of NaNs from arithmetic may change.
     ///
     /// ```
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
@@ -195,8 +195,8 @@ impl BodyBuilder {
         value
     }
 
-    /// Puts the operands of a commutative primitive in canonical order: constants come last, because the last
-    /// operand may be a memory operand.
+    /// Puts the two operands that commute in canonical order: a constant comes second, because machine
+    /// code can read the second operand from memory; otherwise the earlier value comes first.
     fn with_ordered_operands(&self, mut instruction: SsaInstruction) -> SsaInstruction {
         use Primitive::{Add, And, Equal, Mul, MulAdd, MulHigh, Or, Xor};
         if matches!(instruction.primitive, Add | And | Equal | Mul | MulAdd | MulHigh | Or | Xor) {

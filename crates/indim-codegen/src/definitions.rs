@@ -16,15 +16,16 @@ use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::builder::BodyBuilder;
 use crate::record::{RecordingBackend, record};
 
-/// A definition of `indim-ops` that has a body.
+/// Names a definition of `indim-ops`: a function that is written once over any lane back end. Its body
+/// computes this function as SSA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Definition {
     /// An operation whose last operand has this element type.
     Operation(Op, DType),
     /// A conversion of the first type to the second.
     Conversion(DType, DType),
-    /// Combines an accumulator and an element of this type. Not for arg-reductions. NaNs are not canonical:
-    /// only the final result of a reduction is made canonical.
+    /// Combines an accumulator and an element of this type. Not for arg-reductions. A NaN result need
+    /// not be canonical: only the final result of a reduction is made canonical.
     Fold(ReduceOp, DType),
     /// The identity of a reduction for this type; the body has no inputs. Not for arg-reductions.
     Identity(ReduceOp, DType),
@@ -184,9 +185,9 @@ fn rounding_to_bf16() -> Body {
     builder.finish()
 }
 
-/// A conversion. Conversions between `f16` and types that `f32` represents exactly go through `f32`, as
-/// their definitions do, and use the primitives that processors have. Conversions to `bf16` use the
-/// rounding primitive.
+/// The body of a conversion. Conversions from `f16` go through `f32`, and so do conversions to `f16` and
+/// `bf16` from types that `f32` represents exactly: the bits are those of the definitions. These bodies
+/// use the conversion primitives that processors have, and the rounding primitive of `bf16`.
 fn conversion(from: DType, to: DType) -> Body {
     use DType::{Bf16, Bool, F16, F32, I8, I16, U8, U16};
     let f32_conversion = |from, to| {

@@ -45,7 +45,8 @@ fn wide_lane(lane: LaneType) -> Option<LaneType> {
     }
 }
 
-/// The division of `x`, which has type `lane`, by a constant. Methods take the bits of the constant.
+/// The division of `x`, which has type `lane`, by a constant. In the methods, `bits` is the bit pattern
+/// of the constant, and `divisor` its magnitude.
 struct Division<'a, I> {
     builder: &'a mut I,
     lane: LaneType,

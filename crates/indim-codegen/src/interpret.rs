@@ -6,8 +6,8 @@ use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::scalar::evaluate;
 
 impl Primitive {
-    /// Whether the primitive is arithmetic: the processor chooses sign and payload of a NaN result. It
-    /// chooses only the payload for [`Primitive::WidenF16`], which is not arithmetic.
+    /// Whether the primitive is arithmetic: the processor chooses sign and payload of a NaN result. For
+    /// [`Primitive::WidenF16`], which is not arithmetic, the processor chooses only the payload.
     pub fn can_create_nan(self) -> bool {
         use Primitive::*;
         matches!(
@@ -19,7 +19,8 @@ impl Primitive {
 
 impl Body {
     /// Computes the outputs. An element is given by the words of its two lanes; the second is ignored in
-    /// inputs and 0 in outputs unless the element is complex. Any nonzero word is true.
+    /// inputs and 0 in outputs unless the element is complex. In a boolean input, any nonzero word is
+    /// true.
     ///
     /// # Panics
     /// If the body is invalid, or the number of elements is not that of the inputs.

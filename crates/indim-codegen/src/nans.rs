@@ -7,7 +7,7 @@ use crate::builder::BodyBuilder;
 use crate::interpret::is_nan;
 use crate::rewriter::Rewriter;
 
-/// The NaNs that a value may be. The order is that of set inclusion.
+/// The set of NaNs that a value may be. The order is that of set inclusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Nans {
     None,

@@ -148,10 +148,12 @@ fn needed_instructions(nest: &LoopNest, outputs: &[Local]) -> Vec<bool> {
     is_needed
 }
 
+/// The body of a nest under construction.
 struct NestRecorder<'a> {
     nest: &'a LoopNest,
     constants: &'a [Array],
     builder: BodyBuilder,
+    /// The nest's value for each input so far.
     inputs: Vec<Local>,
     /// Lanes of each visited access.
     accesses: Vec<Option<[SsaValue; 2]>>,

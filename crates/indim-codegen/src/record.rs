@@ -2,9 +2,9 @@
 //!
 //! Lanes do not refer to their body: the builder is thread-local, and [`record`] returns the body.
 //!
-//! Most definitions are inlined into each other, so the primitives here are `inline(never)`: each use of a
-//! primitive is one call. Large definitions that other definitions use are calls too
-//! ([`FloatLane::IS_RECORDED`]). This keeps the compiled code of all operations small.
+//! Most definitions of operations are inlined into each other, so the primitives here are
+//! `inline(never)`: each use of a primitive is one call. Large definitions that other definitions use
+//! are calls too ([`FloatLane::IS_RECORDED`]). This keeps the compiled code of all operations small.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;

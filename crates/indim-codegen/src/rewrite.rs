@@ -20,8 +20,8 @@ pub(crate) enum Rewrite {
     Unchanged,
 }
 
-/// Applies the rules. At least one operand is not a constant, and the constant operand of a commutative
-/// instruction comes last.
+/// Applies the first rule that matches. At least one operand is not a constant, and the constant operand
+/// of a commutative instruction comes second.
 pub(crate) fn rewrite(builder: &mut impl Rewriter, instruction: &SsaInstruction) -> Rewrite {
     use Primitive::*;
     match instruction.primitive {
@@ -128,7 +128,8 @@ fn bits(
     }
 }
 
-/// A cast of a cast or bitcast becomes one cast, if that gives the same result.
+/// A cast to the operand's own type is removed, and a cast between integers of one size becomes a
+/// bitcast. A cast of a cast or bitcast becomes one cast, if that gives the same result.
 fn cast(
     builder: &impl Rewriter,
     &SsaInstruction { lane, operands, .. }: &SsaInstruction,
@@ -172,7 +173,7 @@ fn is_exact(from: LaneType, to: LaneType) -> bool {
     }
 }
 
-/// Unary primitives that are their own inverse, or idempotent.
+/// Unary primitives that are their own inverse, or idempotent; also the magnitude of a negation.
 fn unary(builder: &impl Rewriter, instruction: &SsaInstruction) -> Rewrite {
     let operand = *builder.instruction(instruction.operands[0]);
     match (instruction.primitive, operand.primitive) {
@@ -327,8 +328,9 @@ fn integer_arithmetic(builder: &mut impl Rewriter, instruction: &SsaInstruction)
     }
 }
 
-/// A left shift by a constant. After a logical right shift by the same amount it becomes a bitwise `and`.
-/// After a cast to a narrower integer and back, the casts go if it shifts out all bits that they change.
+/// A left shift by a constant. A left shift of a logical right shift by the same amount becomes a
+/// bitwise `and`. A left shift of a value that was cast to a narrower integer and back shifts the
+/// original value, if it discards all bits that the casts change.
 fn left_shift(builder: &mut impl Rewriter, instruction: &SsaInstruction, bits: u64) -> Rewrite {
     let &SsaInstruction { lane, operands: [x, amount, _], .. } = instruction;
     let width = 8 * lane.size() as u64;

@@ -1,8 +1,8 @@
 //! Simplification of bodies: dead-code elimination and removal of redundant NaN canonicalisation.
 //!
-//! The definition of every operation ends with [`Primitive::Canonical`], but most operations cannot tell
-//! NaNs apart. The instruction stays only if the bits of a NaN are observed: by a store or by a bitcast to
-//! an integer. Arithmetic does not observe them.
+//! The definition of every operation with a float result ends with [`Primitive::Canonical`], but most
+//! operations cannot tell NaNs apart. The instruction stays only if the bits of a NaN are observed: by a
+//! store or by a bitcast to an integer. Arithmetic does not observe them.
 
 use crate::body::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 use crate::builder::BodyBuilder;
@@ -114,10 +114,11 @@ impl Body {
     }
 }
 
-/// Demanded values, computed backwards from the outputs.
+/// The demand on each value, computed backwards from the outputs.
 struct Demand {
+    /// Whether an output or a needed instruction uses the value.
     is_needed: Vec<bool>,
-    /// Whether an instruction or output observes the bits of a NaN.
+    /// Whether an output or a needed instruction observes the bits of the value if it is a NaN.
     is_nan_observed: Vec<bool>,
 }
 

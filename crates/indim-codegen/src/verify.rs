@@ -58,7 +58,8 @@ impl fmt::Display for BodyError {
 impl core::error::Error for BodyError {}
 
 impl Body {
-    /// Checks that operands precede their uses, and that all types match.
+    /// Checks that operands precede their uses, that all types match, that inputs and tables exist, and
+    /// that constants fit their types.
     ///
     /// # Errors
     /// The violated invariant of the first invalid instruction or output.

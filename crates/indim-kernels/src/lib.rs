@@ -2,8 +2,9 @@
 //!
 //! - `kernel/`: one operation over one block, the folds of reductions, arg-reductions, and strided copies.
 //!
-//! Kernels compute the definitions of `indim-ops`, vectorised by the compiler. Their compilation dominates
-//! the build, so they have a crate of their own, which changes to the executors do not rebuild.
+//! Kernels compute the definitions of `indim-ops`, vectorised by the compiler. Their compilation
+//! dominates the build, so they have a crate of their own, which changes to the executors do not
+//! rebuild. At the level of AVX-512 the functions of AVX2 run.
 //!
 //! Unsafe code stands only in `kernel/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

@@ -1,9 +1,10 @@
 //! The algebra in which every operation is defined: lanes and lane back ends.
 //!
-//! A lane is one element in a computation. A *lane back end* ([`LaneBackend`]) has one lane type for each
-//! machine type, with primitives and conversions. `scalars.rs` is the back end of Rust's scalars: with it a
-//! definition runs in the reference evaluator, and the compiler vectorises it in the block kernels. A second
-//! back end, in `indim-codegen`, records the definition for machine code.
+//! A lane is one element in a computation. A *lane back end* ([`LaneBackend`]) has one lane type for
+//! each machine type, with primitives and conversions. A *definition* of an operation is a generic
+//! function over any lane back end. `scalars.rs` is the back end of Rust's scalars: with this back end a
+//! definition runs in the reference evaluator, and Rust's compiler vectorises the definition in the
+//! block kernels. A second back end, in `indim-codegen`, records the definition for machine code.
 //!
 //! Definitions are therefore straight-line code: no `if` on a lane, only `select`, and no library
 //! mathematics. Every primitive has one defined result for every input, except for the bits of a NaN. All
@@ -108,7 +109,7 @@ pub trait Lane: Copy {
     fn select(condition: Self::Bool, on_true: Self, on_false: Self) -> Self;
     /// Equality; a NaN equals nothing.
     fn equal(self, other: Self) -> Self::Bool;
-    /// Less than; false with a NaN, and false < true.
+    /// Less than: no if either operand is a NaN. Among truth values, `false` is less than `true`.
     fn less(self, other: Self) -> Self::Bool;
 }
 
@@ -118,7 +119,7 @@ pub trait BoolLane: Lane<Bool = Self> {
     fn constant(value: bool) -> Self;
     /// Whether both are true.
     fn and(self, other: Self) -> Self;
-    /// Whether either is true.
+    /// Whether at least one is true.
     fn or(self, other: Self) -> Self;
     /// Whether exactly one is true.
     fn xor(self, other: Self) -> Self;
@@ -164,11 +165,12 @@ pub trait IntLane: Lane {
     fn shr_arithmetic(self, amount: Self) -> Self;
     /// Whether the value read as unsigned is less than `other` read as unsigned.
     fn less_unsigned(self, other: Self) -> Self::Bool;
-    /// The number of zero bits above the highest one; the width for zero.
+    /// The number of zero bits above the highest one bit; the width in bits for the integer 0.
     fn leading_zeros(self) -> Self;
     /// The number of one bits.
     fn count_ones(self) -> Self;
-    /// The low bits of `table[self % N]`, where `N` is a power of two: a gather that cannot leave the table.
+    /// The low bits of the table's entry at `self` modulo `N`, a power of two: a gather that cannot
+    /// leave the table. The low bits of `self` are the index, also if `self` is negative.
     fn lookup<const N: usize>(self, table: &[u64; N]) -> Self;
 }
 
@@ -188,9 +190,10 @@ pub trait FloatBits: Lane {
     fn to_bits(self) -> Self::Bits;
     /// The float of this bit pattern.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// The float, with any NaN replaced by the canonical, positive quiet NaN. Processors produce different
-    /// NaNs: x86 makes them negative and propagates payloads, other processors do not. A back end may
-    /// override this with an instruction.
+    /// The float, with any NaN replaced by the canonical, positive quiet NaN. Processors produce
+    /// different NaNs: an invalid operation gives a negative NaN on x86 and a positive one on aarch64
+    /// and RISC-V; x86 and aarch64 propagate the payload of a NaN operand, RISC-V does not. A back end
+    /// may override this with an instruction.
     ///
     /// The bits are compared as integers. Rust's compiler treats all NaNs as equal floats, so in optimised
     /// builds it drops a float selection between two NaNs (seen after `sqrt`).

@@ -1,8 +1,8 @@
 //! Register allocation in one pass over straight-line code.
 //!
 //! The next use of each value is known. If no register is free, the allocator evicts the value with the
-//! farthest next use (Belady). A value with a home, memory that always holds it, is not spilled: an
-//! instruction that allows a memory operand reads it there, other instructions reload it.
+//! farthest next use (Belady). A value with a home, memory that always holds the value, is not spilled:
+//! an instruction that allows a memory operand reads the value there, other instructions reload it.
 
 use crate::machine::{
     Action, Class, MachineInstruction, Memory, Opcode, Register, ResultConstraint, SourceOperand,
@@ -20,7 +20,7 @@ pub(crate) enum AllocatedOperand {
 /// An instruction of the allocated code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum AllocatedInstruction {
-    /// Loads a register: a reload, or the first use of a constant or operand.
+    /// Loads a register from the home or the spill slot of a value.
     Load { to: u8, from: Memory },
     /// Spills a register.
     Store { to: Memory, from: u8 },
@@ -34,8 +34,9 @@ pub(crate) enum AllocatedInstruction {
 /// out-of-line calls.
 #[derive(Debug)]
 pub(crate) struct Frame {
+    /// Number of bytes reserved so far.
     bytes: u32,
-    /// Offsets of free spill slots.
+    /// Byte offsets of free spill slots.
     free: Vec<u32>,
     /// Bytes of a vector register.
     register_bytes: u32,
@@ -47,14 +48,14 @@ impl Frame {
         Frame { bytes: 0, free: Vec::new(), register_bytes }
     }
 
-    /// Reserves `bytes` bytes for the whole function; returns their offset.
+    /// Reserves `bytes` bytes for the whole function; returns their byte offset in the frame.
     pub(crate) fn reserve(&mut self, bytes: u32) -> u32 {
         let first = self.bytes;
         self.bytes += bytes.next_multiple_of(self.register_bytes);
         first
     }
 
-    /// Takes a spill slot; returns its offset.
+    /// Takes a spill slot of one register; returns its byte offset in the frame.
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.reserve(self.register_bytes))
     }
@@ -65,16 +66,17 @@ impl Frame {
     }
 }
 
-/// A virtual register that stays in a physical register during the whole code, and the physical register. It
-/// is loaded before the code begins.
+/// A virtual register that stays in a physical register during the whole code, and the physical
+/// register. The physical register is loaded before the code begins.
 pub(crate) type PinnedRegister = (Register, u8);
 
-/// How instructions access elements of a step that they use once.
+/// How instructions read elements of a step that are in no register yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementAccess {
-    /// As memory operands, if the instruction allows them.
+    /// As memory operands, if the instruction allows them. Elements that later instructions read too are
+    /// loaded into a register if one is free.
     MemoryOperand,
-    /// In registers loaded before: in a masked tail, only loads are masked.
+    /// In registers, by separate loads: in a masked tail, only loads are masked.
     #[allow(dead_code, reason = "only AVX-512 masks tails")]
     Register,
 }
@@ -212,12 +214,13 @@ struct Allocator<'a, O> {
     /// Bit set of the pinned physical registers.
     pinned: u64,
     elements: ElementAccess,
-    /// For each virtual register that holds the next value of an accumulator, the accumulator's machine
+    /// For each virtual register that holds the next value of an accumulator, the accumulator's physical
     /// register.
     accumulator_of: Vec<Option<u8>>,
     frame: &'a mut Frame,
     /// Spill slots of the current instruction's sources. They become free after the instruction.
     released: Vec<u32>,
+    /// The allocated instructions so far.
     steps: Vec<AllocatedInstruction>,
 }
 
@@ -351,6 +354,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             }
         }
         let mut places = [AllocatedOperand::None; 3];
+        // The position of a source that needs a register of its own, which the result takes.
         let own = self.reload_position(instruction);
         for (position, source) in instruction.sources.into_iter().enumerate() {
             places[position] = match source {
@@ -502,8 +506,8 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
     }
 
-    /// Whether the result must not overwrite a source: the source is used later or at another position, its
-    /// register is pinned, or it is in memory.
+    /// Whether the result must not overwrite the source at `position`: a later instruction or another
+    /// position reads the source, its register is pinned, or the source is in memory.
     fn is_live_after(
         &self,
         instruction: &MachineInstruction<O>,

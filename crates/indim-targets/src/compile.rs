@@ -19,9 +19,10 @@ pub(crate) struct EncoderInput<'a, O> {
     pub(crate) layout: &'a OperandLayout,
     pub(crate) pool: &'a Pool,
     pub(crate) frame: &'a Frame,
-    /// Code that runs before each row, and its allocation.
+    /// Code that runs before each row (before each unit if the body folds), and its allocation.
     pub(crate) row: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
-    /// Registers loaded before the steps of a row, and the memory they are loaded from.
+    /// Registers that hold one value in all steps of a row: the memory from which each is loaded, and
+    /// its number.
     pub(crate) pinned: &'a [(Memory, u8)],
     /// Code of a step, and its allocation.
     pub(crate) step: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
@@ -31,16 +32,17 @@ pub(crate) struct EncoderInput<'a, O> {
     /// Whether the code takes the index of the second step's first element as an argument.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 aligns steps"))]
     pub(crate) is_aligned: bool,
-    /// LaneCounts of a step.
+    /// Number of lanes of a step: the elements that it computes.
     pub(crate) lanes: usize,
     /// Number of operands with an address: outputs and inputs, accumulators counted once.
     pub(crate) operands: usize,
-    /// LaneCounts of one unrolled copy of the code in a step. Steps of bodies that do not fold are one copy.
+    /// Number of lanes of one unrolled copy of the code. A step of a body that does not fold is one
+    /// copy.
     pub(crate) copy_lanes: usize,
     /// The accumulator registers of a body that folds.
     pub(crate) accumulators: &'a [Accumulators],
-    /// For each output the operation that combines its lanes at the end of a unit, if the call asks for it.
-    /// `None` if the code cannot.
+    /// For each output, the operation that combines its lanes at the end of a unit, if the call asks for
+    /// it. `None` if the code cannot combine lanes.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "only x86-64 combines lanes")
@@ -48,7 +50,7 @@ pub(crate) struct EncoderInput<'a, O> {
     pub(crate) lane_reductions: Option<&'a [LaneReduction]>,
 }
 
-/// A register of accumulators.
+/// One physical register that holds accumulators of one output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accumulators {
     /// Index of the output.
@@ -63,14 +65,15 @@ pub(crate) struct Accumulators {
     pub(crate) element_bytes: u32,
 }
 
-/// LaneCounts of a step, and of each unrolled copy of the code in it.
+/// Number of lanes of a step, and of each unrolled copy of the code in the step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LaneCounts {
     pub(crate) step: usize,
     pub(crate) copy: usize,
 }
 
-/// Compiles a body that does not fold. `encode` returns the bytes and the offset of the entry point.
+/// Compiles a body that does not fold. `encode` returns the bytes and the byte offset of the entry
+/// point.
 pub(crate) fn compile<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
@@ -105,8 +108,8 @@ pub(crate) fn compile<O: TargetLowering>(
 /// Minimum length of a dependency chain, in instructions, for steps of four registers instead of two.
 const MIN_CHAIN_LENGTH: usize = 12;
 
-/// Whether at least 80 % of the instructions form one dependency chain. More lanes per step then hide its
-/// latency.
+/// Whether at least 80 % of the instructions form one dependency chain; loads, constants and bitcasts do
+/// not count. More lanes per step then hide the latency of the chain.
 fn is_chain(body: &Body) -> bool {
     let mut lengths = vec![0usize; body.instructions.len()];
     let mut computed = 0;
@@ -210,8 +213,9 @@ fn aligned_operand<O: TargetLowering>(
 /// Maximum number of masks that stay in registers for all steps of a row.
 const MAX_PINNED_MASKS: usize = 2;
 
-/// Chooses constants and row invariants that stay in registers for all steps of a row, the most used first:
-/// up to `free_registers` vectors, in registers below `end`, and up to [`MAX_PINNED_MASKS`] masks.
+/// Chooses constants and row invariants that stay in registers for all steps of a row, the most used
+/// first: up to `free_registers` vectors, in the vector registers with numbers below `end`, and up to
+/// [`MAX_PINNED_MASKS`] masks.
 fn pin_constants<O: TargetLowering>(
     step: &VirtualCode<O>,
     free_registers: usize,
@@ -239,7 +243,7 @@ fn pin_constants<O: TargetLowering>(
     vectors.chain(masks).map(|(index, physical)| (Register(index as u32), physical as u8)).collect()
 }
 
-/// Bytes of the widest lanes that a step computes.
+/// Size in bytes of the widest lane that a step computes or stores.
 pub(crate) fn widest_lane_bytes(body: &Body, layout: &OperandLayout) -> usize {
     let is_row_invariant = row_invariants(body, layout);
     let lanes = body

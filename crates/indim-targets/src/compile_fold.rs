@@ -1,8 +1,8 @@
 //! Compilation of bodies that fold: the number of lanes and of accumulator registers.
 //!
-//! A step computes the 32 lanes of a block of the summation tree, by unrolled copies of code for fewer lanes.
-//! If registers do not suffice, a step has fewer lanes: as many as accumulators fit next to the registers of
-//! the computation.
+//! A step computes the 32 lanes of a block of the summation tree, by unrolled copies of code for fewer
+//! lanes. If registers do not suffice, a step has fewer lanes, so that its accumulators fit beside the
+//! registers of the computation.
 
 use indim_codegen::{Body, LaneType, Primitive};
 use indim_ops::DType;
@@ -20,8 +20,8 @@ use crate::target::CompiledCode;
 /// Maximum instructions of a step of several copies, so that the loop stays in the instruction caches.
 const MAX_UNROLLED_INSTRUCTIONS: usize = 256;
 
-/// Minimum number of registers for the computation. If a step of one register's lanes leaves fewer next to
-/// its accumulators, the body is not compiled.
+/// Minimum number of registers for the computation. The body is not compiled if the accumulators leave
+/// fewer, even in a step whose widest values fill one register.
 const MIN_FREE_REGISTERS: usize = 6;
 
 /// Compiles a body that folds. `None` if accumulators do not fit in registers, or if a primitive is called
@@ -104,7 +104,7 @@ fn accumulator_targets<O: TargetLowering>(step: &VirtualCode<O>) -> impl Iterato
     targets.filter(|target| matches!(target, Memory::Accumulator { .. }))
 }
 
-/// Pins each accumulator to a register.
+/// Pins each virtual register of accumulators to a physical register, from the highest number down.
 fn pin_accumulators<O: TargetLowering>(
     body: &Body,
     selection: &mut Selection<O>,

@@ -55,9 +55,10 @@ impl Function {
     /// - The body folds: [`Body::folds`](indim_codegen::Body::folds).
     /// - In each row of each unit, dense inputs are valid for reads of `columns` elements, interleaved inputs
     ///   for reads of `columns` records, other inputs for reads of one element.
-    /// - If `columns` is not a multiple of [`Function::step`], a last step overlaps the columns before the
-    ///   tail. If `columns` is less than a step, the missing elements before the first one of each row of a
-    ///   dense input are valid for reads.
+    /// - If `columns` is not a multiple of [`Function::step`], a last step overlaps the columns before
+    ///   the tail. If `columns` is less than a step, the step begins before the row: the elements or
+    ///   records that it reads before the first one of each row of a dense or interleaved input are
+    ///   valid for reads.
     /// - In each unit, `columns` accumulators of each output (one if `reduces_lanes` is set) are valid for
     ///   writes, and for reads unless `starts_from_identity` is set.
     /// - Accumulators overlap no input, and no other thread accesses them, or writes inputs, during the
@@ -75,7 +76,8 @@ impl Function {
         let whole = columns / self.step() * self.step();
         // SAFETY:
         // - the caller of `fold` guarantees valid memory; whole steps and tails are parts of it;
-        // - `ExecutableCode::fold` gets a positive number of whole steps;
+        // - `ExecutableCode::fold` gets a positive number of whole steps; after the return above, units
+        //   and rows are greater than 0;
         // - `fold_tail` gets less than a step, within one unit;
         // - the assertions ensure an address and two strides per operand, and the requirements of
         //   `reduces_lanes`.

@@ -39,8 +39,8 @@ type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize, usiz
 /// The compiled code of a body for one operand layout.
 pub struct Function {
     pub(crate) code: ExecutableCode,
-    /// The variant with non-temporal stores, and for each output whether it is streamed. It runs whole
-    /// steps only, with streamed outputs at aligned addresses.
+    /// The variant with non-temporal stores, and for each output whether such stores write it. The
+    /// variant runs whole steps only, with these outputs at aligned addresses.
     streaming: Option<(ExecutableCode, Vec<bool>)>,
     /// Distance between elements of each operand in bytes, outputs first: the element size, the size of a
     /// record of an interleaved operand, or 0 for an operand with one element per row. An accumulator is
@@ -169,8 +169,10 @@ impl Function {
             return;
         }
         // SAFETY:
-        // - the caller of `run` guarantees valid memory, and both methods have the same conditions;
-        // - the assertion above ensures an address and a stride per operand.
+        // - the caller of `run` guarantees valid memory;
+        // - the assertion above ensures an address and a stride per operand, and the return above that
+        //   `rows` and `elements` are greater than 0;
+        // - `code` and `is_streamed` are those of the streaming variant.
         unsafe {
             match &self.streaming {
                 Some((code, is_streamed)) if elements >= MIN_STREAMED_ELEMENTS => {
@@ -281,8 +283,8 @@ impl Function {
         }
     }
 
-    /// Prefetches the cache line at the end of the row in each streamed output. Ordinary stores write the
-    /// last elements; on a cache miss they would stall, and all later stores behind them.
+    /// Prefetches the cache line at the end of the row in each streamed output. Ordinary stores write
+    /// the last elements; on a cache miss these stores would stall, and so would all later stores.
     fn prefetch_row_ends(
         &self,
         is_streamed: &[bool],

@@ -4,7 +4,7 @@
 //! overwrite inputs, and on prefetches. Addresses, row strides, and the number and length of rows are
 //! arguments.
 
-/// Memory layout of an input.
+/// Memory layout of an input within a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OperandForm {
     /// Consecutive elements.

@@ -24,7 +24,7 @@ pub fn machine_code_levels() -> &'static [Level] {
     })
 }
 
-/// Whether functions of a level read inputs of the form [`OperandForm::Interleaved`]: records of
+/// Whether functions of a level can read inputs of the form [`OperandForm::Interleaved`]: records of
 /// `factor` elements of type `dtype`.
 ///
 /// [`OperandForm::Interleaved`]: crate::OperandForm::Interleaved

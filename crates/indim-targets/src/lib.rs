@@ -13,6 +13,11 @@
 //!   `instruction_cache.rs`: instruction-cache maintenance;
 //! - `out_of_line.rs`: functions for primitives without an instruction; `perf_map.rs`: symbols for `perf`.
 //!
+//! Code computes the *rows* of a matrix. A loop computes each row by *steps*: a step computes a fixed
+//! number of neighbouring elements, its *lanes*. The elements after the last whole step of a row are its
+//! *tail*. In a body that folds, every *unit* is such a matrix, and its rows are folded into one row of
+//! accumulators. The *home* of a value is memory that always holds the value.
+//!
 //! Unsafe code stands only in `fold_function.rs`, `function.rs`, `instruction_cache.rs` and `out_of_line.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(

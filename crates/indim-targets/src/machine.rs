@@ -14,7 +14,7 @@ pub(crate) enum Class {
     Mask,
 }
 
-/// A target's instruction over vector registers.
+/// An instruction of a target over vector or mask registers, without its registers.
 pub(crate) trait Opcode: Copy {
     /// Number of vector registers.
     const REGISTERS: usize;
@@ -88,11 +88,12 @@ pub(crate) enum Memory {
     LaneConstant(u32),
     /// A slot in the stack frame, by byte offset.
     Frame(u32),
-    /// Elements of a dense operand in the current step.
+    /// Elements of a dense or interleaved operand in the current step.
     Step {
-        /// Index of the operand.
+        /// Index of the operand, outputs first.
         operand: u32,
-        /// Bytes of an element.
+        /// Distance between elements in bytes: the size of an element, or of a record if the operand is
+        /// interleaved.
         element_bytes: u32,
         /// Byte offset from the first element of the step.
         displacement: u32,
@@ -105,7 +106,7 @@ pub(crate) enum Memory {
     Accumulator {
         /// Index of the output.
         output: u32,
-        /// Index of the register in the group of one copy's lanes.
+        /// Index of the register in the register group of one copy.
         group_index: u32,
         /// Index of the unrolled copy of the code.
         copy: u32,
@@ -151,7 +152,8 @@ pub(crate) enum Action<O> {
     /// A jump to the next [`Action::SkipEnd`] if no lane of the mask, its source, is set. The immediate is
     /// the size of a lane, in bytes.
     Skip,
-    /// The end of the code that a skip jumps over. No register holds a value there.
+    /// The end of the code that a skip jumps over. No register except the pinned ones holds a value
+    /// there.
     SkipEnd,
 }
 
@@ -173,7 +175,7 @@ pub(crate) struct OutOfLineCall {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MachineInstruction<O> {
     pub(crate) action: Action<O>,
-    /// Whether it operates on whole registers instead of their lower halves.
+    /// Whether the instruction operates on whole registers instead of their lower halves.
     pub(crate) is_wide: bool,
     pub(crate) immediate: Option<u8>,
     /// The register of the result.
@@ -181,7 +183,7 @@ pub(crate) struct MachineInstruction<O> {
     /// The memory that a store writes.
     pub(crate) target: Option<Memory>,
     pub(crate) sources: [SourceOperand; 3],
-    /// The value of the body to which it belongs.
+    /// The value of the body that the instruction helps to compute or stores.
     pub(crate) value: SsaValue,
 }
 

@@ -55,7 +55,7 @@ impl Pool {
         self.splats.len() * self.splat_bytes + before
     }
 
-    /// The text in a listing of the constant at a byte offset.
+    /// The text that describes, in a listing, the constant at the byte offset `at`.
     pub(crate) fn describe(&self, at: u64) -> String {
         let at = at as usize;
         let Some(&word) = self.splats.get(at / self.splat_bytes) else {
@@ -70,7 +70,7 @@ impl Pool {
         }
     }
 
-    /// Byte offset of a table.
+    /// Byte offset of the table with index `table` in `tables`.
     pub(crate) fn table_offset(&self, tables: &[Arc<[u64]>], table: usize) -> usize {
         let before: usize = tables[..table].iter().map(|table| table.len() * 8).sum();
         self.lane_constant_offset(self.lane_constants.len()) + before

@@ -29,8 +29,8 @@ pub(crate) struct CompiledCode {
     pub(crate) lanes: usize,
     /// Whether tails are masked, so that rows may have any number of elements.
     pub(crate) has_exact_tails: bool,
-    /// The operand to align from the second step of a row on. The code takes the index of that step's first
-    /// element as an argument.
+    /// The operand to align from the second step of a row on. The code takes the index of that step's
+    /// first element as an argument. `None` for code without aligned steps.
     pub(crate) aligned: Option<AlignedOperand>,
     /// Whether code that folds can combine the 32 accumulators of a unit into one.
     pub(crate) can_reduce_lanes: bool,

@@ -24,16 +24,17 @@ pub struct ColumnExtremes {
 /// The functions of an arg-reduction for one element type.
 #[derive(Debug, Clone, Copy)]
 pub struct ArgReduceFunctions {
-    /// Merges the extremes of block `index` into `found`. If the block replaces the extreme of a column,
-    /// the entry of the column in `found.indices` becomes `index`. Block 0 initialises `found`.
+    /// Merges `extremes`, those of block `index`, into `found`. If the block replaces the extreme of a
+    /// column, the entry of the column in `found.indices` becomes `index`. Block 0 initialises `found`.
     ///
     /// # Safety
     /// - `found` is valid for writes of `columns` extremes and indices, and for reads unless `index` is 0;
     /// - `extremes` is valid for reads of `columns` elements;
-    /// - all three are aligned, and none overlaps another.
+    /// - `found.extremes`, `found.indices` and `extremes` are aligned, and none overlaps another.
     pub merge: unsafe fn(found: ColumnExtremes, extremes: *const u8, columns: usize, index: usize),
-    /// The index of the first NaN among `count` elements, `stride` bytes apart, or else of the first element
-    /// equal to the extreme; 0 if no element is.
+    /// The index of the first of `count` elements, `stride` bytes apart, that is a NaN or equals the
+    /// extreme; 0 if there is none. If an element is a NaN, so is their extreme, and no element equals
+    /// it.
     ///
     /// # Safety
     /// - `first + i * stride` is valid for reads of an element, for each `i` below `count`;
@@ -113,7 +114,8 @@ pub(crate) trait ArgReduce {
     unsafe fn run(found: ColumnExtremes, source: *const u8, rows: ArgReduceRows);
 }
 
-/// An element type whose elements map to keys. Processors compare keys in fewer instructions.
+/// An element type whose elements map to keys. Processors compare keys in fewer instructions than
+/// elements.
 pub(super) trait ArgReduceElement: Element {
     /// Key type, in the order of the elements. Zeros of either sign have one key.
     type Key: Copy + PartialOrd;

@@ -99,8 +99,8 @@ impl<O: Unary<T>, T: Element> KernelBody for UnaryBody<O, T> {
     }
 }
 
-/// Whether the loop calls the operation out of line for each element: a costly operation at the fallback
-/// level.
+/// Whether the loop calls the operation out of line for each element: an operation without
+/// [`Fact::Cheap`] at the fallback level.
 const fn is_out_of_line<I: Instructions, O: OpType>() -> bool {
     I::IS_FALLBACK && !O::OP.is(Fact::Cheap)
 }

@@ -136,8 +136,9 @@ read_integers! {
 /// The fold `F` in type `T`; `R` reads the operands, and `A` reads and writes the accumulators.
 pub(super) struct FoldBody<F, R, T, A = SameType>(PhantomData<(F, R, T, A)>);
 
-/// Number of columns whose accumulators stay in registers while rows are folded: 32, the lanes of a block,
-/// or 16 of wider types. They take at most 256 bytes.
+/// Number of columns whose accumulators, of type `T`, stay in registers while rows are folded: 32, the
+/// lanes of a block, or 16 if an accumulator has more than 8 bytes. The accumulators take at most 256
+/// bytes.
 pub(super) const fn strip<T>() -> usize {
     if size_of::<T>() > 8 { 16 } else { 32 }
 }

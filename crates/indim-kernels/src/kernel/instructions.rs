@@ -10,9 +10,10 @@ use indim_ops::f16;
 ///
 /// A caller is compiled for the level; the functions are inlined into it.
 pub(crate) trait Instructions {
-    /// Whether current processors have a higher level. Then kernels of costly operations are not
-    /// vectorised and folds of whole rows (`row_fold.rs`) are not compiled, because both take longest to
-    /// build.
+    /// Whether this is the *fallback level*: current processors have a higher one. Then kernels of
+    /// costly operations are not vectorised and folds of whole rows (`row_fold.rs`) are not compiled,
+    /// because both take longest to build. Strided copies (`strided.rs`) are not compiled either,
+    /// because they would be slower than loops over a variable stride.
     const IS_FALLBACK: bool = false;
 
     /// Widens `count` elements. A signalling NaN may become quiet; signs are kept. Pointers need no
@@ -32,7 +33,7 @@ pub(crate) trait Instructions {
     unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize);
 }
 
-/// The target's minimum.
+/// The level that every processor of the target has.
 pub(crate) struct Baseline;
 
 impl Instructions for Baseline {

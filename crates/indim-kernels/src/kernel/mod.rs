@@ -1,6 +1,8 @@
 //! Kernels: one operation over one dense block, compiled for every level.
 //!
-//! A kernel computes the definition in `meaning/` of `indim-ops`. Four rules let the compiler vectorise it:
+//! A kernel computes the definition in `meaning/` of `indim-ops`. Levels are the baseline and, on
+//! x86-64, AVX2, whose functions also serve the level of AVX-512. Four rules let the compiler vectorise
+//! a kernel:
 //! - only the outermost functions, in `shells/`, have `#[target_feature]`;
 //! - all functions that they call are `#[inline(always)]`;
 //! - no operation in the loop over a block can panic;

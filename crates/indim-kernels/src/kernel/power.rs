@@ -1,9 +1,9 @@
 //! Powers with one exponent for the whole block, such as `x**3`. Holds unsafe code.
 //!
 //! With a constant exponent the compiler reduces the definition of `pow` to a few products with the same
-//! bits. So each short exponent (`for_each_exponent`) has its own loop, for blocks in which all exponents
-//! are equal. A block with different exponents runs the whole definition if one of them is short;
-//! otherwise it skips the part for short exponents.
+//! bits. Therefore each short exponent (`for_each_exponent`) has its own loop, for blocks in which all
+//! exponents are equal. A block with different exponents runs the whole definition if one of them is
+//! short; otherwise it skips the part for short exponents.
 
 use indim_ops::lane::FloatLane;
 use indim_ops::{Binary, Element, meaning, operations::Pow};

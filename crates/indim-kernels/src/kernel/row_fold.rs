@@ -24,7 +24,8 @@ use super::fold::{FoldRows, FoldedRows, LoadOperand};
 /// - the processor has the level for which the function was looked up.
 pub type RowFoldFn = unsafe fn(results: *mut u8, source: *const u8, rows: FoldedRows);
 
-/// Wide lanes processed at a time at the end of a row, so that groups without an element are skipped.
+/// Number of lanes of at least 8 bytes that are processed together at the end of a row. Groups of lanes
+/// without an element are skipped.
 const WIDE_LANES: usize = 8;
 
 /// The last four lanes, aligned: a load right after the stores is slow if it crosses a cache line.
@@ -95,8 +96,8 @@ where
 {
     const SOURCE_SIZE: usize = size_of::<<R::Operand as Element>::Storage>();
 
-    /// Lanes processed at a time at the end of a row. Lanes of less than 8 bytes are all processed
-    /// together, because they take few registers.
+    /// Number of lanes that are processed together at the end of a row. Lanes of less than 8 bytes are
+    /// all processed together, because they take few registers.
     const TAIL_LANES: usize = match size_of::<<W::Operand as Element>::Storage>() {
         8.. => WIDE_LANES,
         _ => REDUCTION_LANES,

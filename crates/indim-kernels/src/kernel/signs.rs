@@ -3,7 +3,8 @@
 
 use indim_ops::{DType, DTypeClass, Op};
 
-/// The element type whose kernel of `op` computes elements of type `dtype`.
+/// The element type whose kernel of `op` computes elements of type `dtype`; `dtype` itself if `op` does
+/// not take the type.
 pub(super) fn kernel_dtype(op: Op, dtype: DType) -> DType {
     match is_compiled(op, dtype) {
         true => dtype,

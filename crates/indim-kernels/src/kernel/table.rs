@@ -20,7 +20,8 @@ use super::signs::{is_compiled, is_conversion_compiled, kernel_conversion, kerne
 use super::strided::{ConstantStride, StridedCopyFn};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
 
-/// Evaluates `$expression` with `$shells` as the type of the level's shells.
+/// Evaluates `$expression` with `$shells` as the type of the level's shells. The level of AVX-512 has
+/// those of AVX2.
 macro_rules! at_level {
     ($level:expr, $shells:ident => $expression:expr) => {
         match $level.instruction_set() {
@@ -227,8 +228,8 @@ pub fn arg_reduce_functions(
     None
 }
 
-/// The copy of `size`-byte elements at a stride of `stride` elements; `None` if a loop over a variable stride
-/// is as fast.
+/// The copy of `size`-byte elements at a stride of `stride` elements; `None` if a loop over a variable
+/// stride is at least as fast.
 pub fn strided_copy_function(size: usize, stride: usize, level: Level) -> Option<StridedCopyFn> {
     fn at<S: Shells>(size: usize, stride: usize) -> Option<StridedCopyFn> {
         Some(match (size, stride) {

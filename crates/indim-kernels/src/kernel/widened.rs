@@ -1,7 +1,8 @@
 //! Kernels that compute in a wider type: widen a chunk of the block, run the kernel of the wider type,
 //! narrow its results. Holds unsafe code.
 //!
-//! So kernels of 16-bit floats reuse those of `f32`, and each adds only a few instructions to the binary.
+//! Kernels of 16-bit floats therefore reuse those of `f32`, and each adds few instructions to the
+//! binary.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -146,7 +147,9 @@ unsafe fn run(
                     let sources = [source, core::ptr::null(), core::ptr::null()];
                     // SAFETY:
                     // - elements `start..start + length` of the caller's source are readable;
-                    // - a chunk is local memory with room for `CHUNK_ELEMENTS` elements of the widest type.
+                    // - a chunk is local memory with room for `CHUNK_ELEMENTS` elements of the widest
+                    //   type;
+                    // - the caller's processor has the level of `kernels`.
                     unsafe { widen(chunk, sources, length) }
                     chunk.cast_const()
                 }
@@ -156,7 +159,9 @@ unsafe fn run(
         match kernels.narrow {
             // SAFETY:
             // - each operand has `length` elements, widened or in the caller's source;
-            // - elements `start..start + length` of the caller's destination are writable.
+            // - elements `start..start + length` of the caller's destination are writable and overlap no
+            //   source;
+            // - the caller's processor has the level of `kernels`.
             None => unsafe { (kernels.kernel)(to, widened, length) },
             Some(narrow) => {
                 let chunk = results.as_mut_ptr().cast::<u8>();
@@ -164,7 +169,8 @@ unsafe fn run(
                 // SAFETY:
                 // - each operand has `length` elements, widened or in the caller's source;
                 // - `chunk` has room for `length` results, in memory that holds no operand;
-                // - elements `start..start + length` of the caller's destination are writable.
+                // - elements `start..start + length` of the caller's destination are writable;
+                // - the caller's processor has the level of `kernels`.
                 unsafe {
                     (kernels.kernel)(chunk, widened, length);
                     narrow(to, sources, length);

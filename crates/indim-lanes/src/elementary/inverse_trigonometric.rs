@@ -40,8 +40,8 @@ const ASIN_TAIL: [f64; 13] = [
     0.02877844261259304,
 ];
 
-/// `quarters * π / 4` as a pair, for a whole number of quarters up to 4. Both parts are multiples of the
-/// parts of `π / 4`, without rounding.
+/// `quarters * π / 4` as a pair, for a whole number of quarters up to 4. The parts are multiples of the
+/// parts of `π / 4`; all are exact, except that the low part of three quarters is rounded.
 #[inline(always)]
 fn quarter_turns<F: FloatLane>(quarters: f64) -> Pair<F> {
     let low = 1.2246467991473532e-16 / 4.0 * quarters;
@@ -128,7 +128,8 @@ fn acos_wide<F: FloatLane>(x: F) -> F {
 }
 
 crate::shared_by_recordings! {
-    /// The angle, between 0 and `π`, of the direction `(±x, y)` for `x, y >= 0` not both 0 or infinite.
+    /// The angle, between 0 and `π`, of the direction `(x, y)`, or of `(-x, y)` if `is_left`, for
+    /// `x, y >= 0` not both 0 or infinite. The angle of `(-x, y)` is `π` minus that of `(x, y)`.
     ///
     /// Up to `π / 8` it is `atan(y / x)`; around the diagonal `π / 4 + atan((y - x) / (y + x))`; beyond
     /// `3 π / 8` it is `π / 2 - atan(x / y)`. One division serves all three.

@@ -82,7 +82,7 @@ fn is_single<F: FloatLane>() -> bool {
     F::MANTISSA_BITS == 23
 }
 
-/// The constant for the lane's width.
+/// The constant for the lane's width: `single` for 32 bits, `double` for 64 bits.
 #[inline(always)]
 fn by_width<F: FloatLane>(single: f64, double: f64) -> F {
     F::constant(if is_single::<F>() { single } else { double })
@@ -95,8 +95,8 @@ fn pair_constant<F: FloatLane>(high: f64, low: f64) -> Pair<F> {
     Pair { high: F::constant(high), low: F::constant(rest) }
 }
 
-/// `1.5 * 2^MANTISSA_BITS`: the last bit of a float of this size is worth 1, so adding it rounds to an
-/// integer, in the low bits of the pattern.
+/// `1.5 * 2^MANTISSA_BITS`: the last bit of a float of this size is worth 1, so adding this constant to
+/// a smaller float rounds that float to an integer, in the low bits of the pattern.
 #[inline(always)]
 fn rounder<F: FloatLane>() -> F {
     by_width(12_582_912.0, 6_755_399_441_055_744.0)

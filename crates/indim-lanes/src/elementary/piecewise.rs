@@ -1,8 +1,8 @@
 //! Piecewise polynomials: eight intervals for each power of two, with tables of coefficients.
 //!
-//! A interval is so narrow that the first two coefficients dominate. These coefficients and the last steps
-//! are pairs, so the value of the polynomial is exact to about 58 bits. Coefficients are gathered, so every
-//! interval costs the same.
+//! An interval is so narrow that the first two coefficients dominate. These coefficients and the last
+//! steps are pairs, so the value of the polynomial is exact to about 58 bits. Coefficients are gathered,
+//! so every interval costs the same.
 
 use super::pair::{Pair, two_product, two_sum_ordered};
 use crate::lane::{FloatLane, IntLane};
@@ -28,7 +28,7 @@ pub(super) const fn table<const INTERVALS: usize, const ROWS: usize>(
     bits
 }
 
-/// A interval: its index, and its centre.
+/// An interval: its index in the table, and its centre.
 pub(super) struct Interval<F: FloatLane> {
     pub(super) index: F::Bits,
     pub(super) center: F,
@@ -58,8 +58,9 @@ pub(super) fn entry<F: FloatLane, const INTERVALS: usize, const ROWS: usize>(
     F::from_bits(index.lookup(&table[row]))
 }
 
-/// The polynomial of interval `index` at `x`, which is so small that the constant coefficient dominates. The
-/// low part of the result is small against the high part.
+/// The polynomial of interval `index` at `x`, the distance from the point around which the table expands
+/// the function: the interval's centre, or a zero. `x` is so small that the constant coefficient
+/// dominates. The low part of the result is small against the high part.
 #[inline(always)]
 pub(super) fn polynomial_at<F: FloatLane, const INTERVALS: usize, const ROWS: usize>(
     table: &Table<INTERVALS, ROWS>,

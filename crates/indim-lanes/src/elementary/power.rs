@@ -101,7 +101,7 @@ pub fn cbrt<F: FloatLane>(x: F) -> F {
 fn cube_root<F: FloatLane>(x: F) -> F {
     let is_small = x.less(F::constant(1.0e-290));
     let scaled = F::select(is_small, x.mul(F::constant(1.152921504606847e18)), x);
-    // x = m * 8^k with m in 1 ... 8. The exponent, at most 2046, is divided by a multiplication.
+    // x = m * 8^k with m in 1 ... 8. A multiplication divides the biased exponent, at most 2046, by 3.
     let exponent = scaled.to_bits().shr_logical(F::Bits::constant(52));
     let third = exponent.mul(F::Bits::constant(0x5556)).shr_logical(F::Bits::constant(16));
     let thrice = third.mul(F::Bits::constant(3));
@@ -140,6 +140,7 @@ pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
 }
 
 crate::shared_by_recordings! {
+    /// `sqrt(x² + y²)` for `x, y >= 0`, with both squares as pairs.
     fn length<F: FloatLane>(x: F, y: F) -> F {
         let (larger, smaller) = (max(x, y), min(x, y));
         // Scaling by 2^-600 or 2^600 keeps both squares and their errors in range. Multiplying by the inverse

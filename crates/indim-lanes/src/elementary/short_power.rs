@@ -25,6 +25,7 @@ pub(super) fn short_power<F: FloatLane>(x: F, y: F) -> F {
     F::narrow(power_in_64_bits(x.widen(), y.widen(), !is_narrow))
 }
 
+/// [`short_power`] of 64-bit floats. Factors are pairs if `is_exact`, else plain floats.
 #[inline(always)]
 fn power_in_64_bits<F: FloatLane>(x: F, y: F, is_exact: bool) -> F {
     let magnitude = y.abs();
@@ -32,14 +33,14 @@ fn power_in_64_bits<F: FloatLane>(x: F, y: F, is_exact: bool) -> F {
     let (is_inverse, has_root) = (y.less(F::constant(0.0)), whole.less(magnitude));
     let base = Pair::select(is_inverse, reciprocal(x, is_exact), single(x));
     let product = product_of_powers(base, whole.to_int(), has_root, is_exact);
-    // A single factor is rounded like its operation.
+    // The powers -1, -1/2 and 1/2 have the bits of one operation: the quotient, `rsqrt` and `sqrt`.
     let lone_root = F::select(is_inverse, rsqrt(x), x.sqrt());
     let is_lone_root = magnitude.equal(F::constant(0.5));
     let value = F::select(is_lone_root, lone_root, value(product, is_exact));
     F::select(y.equal(F::constant(-1.0)), base.high, value)
 }
 
-/// `base^count`, times the square root of the base if `has_root`.
+/// `base^count`, times the square root of the base if `has_root`, by repeated squaring.
 #[inline(always)]
 fn product_of_powers<F: FloatLane>(
     base: Pair<F>,

@@ -91,6 +91,7 @@ struct Emitter<'a> {
     /// The jump over the current guarded arm, and the number of such jumps so far, which names their labels.
     skip_jump: Option<Jump>,
     skip_count: usize,
+    /// All of [`POINTERS`], or in code with calls those that callees preserve.
     pointers: &'static [GeneralRegister],
 }
 

@@ -30,7 +30,7 @@ impl Target for Neon {
         false
     }
 
-    /// `None` for a body that folds more inputs than there are pointer registers.
+    /// `None` for a body that folds more than `MAX_FOLD_INPUTS` inputs, or that `compile_fold` refuses.
     fn compile(
         &self,
         body: &Body,

@@ -18,8 +18,8 @@ pub(super) struct InstructionFamily {
     field: Field,
     shape: LaneShape,
     result: ResultConstraint,
-    /// The lane sizes in bytes for which it exists. If sources and result differ, the lane size is that of
-    /// the sources.
+    /// The lane sizes in bytes for which the instruction exists. If sources and result differ, the lane
+    /// size is that of the sources.
     #[cfg_attr(not(test), allow(dead_code, reason = "only tests iterate over them"))]
     pub(super) sizes: &'static [usize],
 }

@@ -55,7 +55,7 @@ impl GuardedArms {
 }
 
 impl<O: TargetLowering> Selector<'_, O> {
-    /// Finds the guarded arms of a step, from the last select to the first. GuardedArms do not nest.
+    /// Finds the guarded arms of a step, from the last select to the first. Guarded arms do not nest.
     pub(super) fn find_guarded_arms(&mut self) {
         let count = self.body.instructions.len();
         let uses = self.uses_in_step();
@@ -153,8 +153,8 @@ impl<O: TargetLowering> Selector<'_, O> {
         self.numbers[last] = result;
     }
 
-    /// A mask that is not zero if a lane of the step takes this arm. It is the `or` of the masks of several
-    /// registers, so the positions of its bits have no meaning.
+    /// A mask that is not zero if a lane of the step takes this arm. The mask is the `or` of the masks
+    /// of several registers, so the positions of its bits have no meaning.
     fn taken_mask(&mut self, select: SsaValue, arm: Arm, size: usize) -> Register {
         let condition = self.body.instruction(select).operands[0];
         let masks = self.mask(condition, size);

@@ -130,7 +130,8 @@ pub(crate) trait TargetLowering: Opcode {
         pairs: [Register; 2],
     ) -> Register;
 
-    /// Interleaves the lanes of two registers.
+    /// Interleaves the lanes of two registers; returns the lower half of the result, then the upper
+    /// half.
     fn interleave(
         selector: &mut Selector<'_, Self>,
         size: usize,

@@ -82,7 +82,8 @@ impl<O: TargetLowering> Selector<'_, O> {
     /// Lowers a primitive with boolean operands and result, on masks of the size that an operand has.
     pub(super) fn mask_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
-        // In a step, the mask of a row invariant is valid for every size, so it does not decide the size.
+        // In a step, the mask of a row invariant is valid for every size, so such an operand does not
+        // decide.
         let has_size = |&&operand: &&SsaValue| {
             let is_free = self.is_row_invariant[operand.index()] && !self.is_in_row;
             !is_free && self.masks[operand.index()].iter().any(Option::is_some)

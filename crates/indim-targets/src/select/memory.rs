@@ -134,8 +134,9 @@ impl<O: TargetLowering> Selector<'_, O> {
         RegisterGroup::new(self.count(size), |index| {
             let pairs = [0, 1].map(|half| {
                 let memory = self.input(input, 2 * size, (2 * index + half) * bytes);
-                // The encoder derives the bytes of a load from the element size of the home, here that of
-                // a complex number. For lanes that fill half a register it would load both halves at once.
+                // The encoder derives the bytes of a load from the element size of the home, here that
+                // of a complex number. For lanes that fill half a register, such a load would read the
+                // two registers at once.
                 match self.layout.is_in_place || !is_wide {
                     true => self.emit_load(O::load(bytes), is_wide, memory),
                     false => self.code.register_with_home(memory, Class::Vector),
@@ -151,7 +152,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         if self.is_in_row { whole } else { whole.min(self.lanes * size) }
     }
 
-    /// Loads the value of an output that is an input stored unchanged.
+    /// Loads the value of an output if that value is an input or constant in no register yet.
     pub(crate) fn read_output(&mut self, output: usize) {
         let (dtype, lanes) = self.body.outputs[output];
         let (lane, count) = LaneType::of_element(dtype);

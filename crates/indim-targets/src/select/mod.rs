@@ -3,10 +3,12 @@
 //! A step of the loop computes the same number of lanes of every value. A value is in a *register group*:
 //! as many registers as its lanes fill. Lanes that fill less than half a register are in its low bytes.
 //!
-//! A boolean is a mask for lanes of the size that a comparison read or a select writes. In a vector register
-//! all bits of a lane are set or none; in a mask register there is one bit per lane.
+//! A *number* is any value that is not a boolean; NaNs count as numbers. A boolean is a mask for lanes
+//! of the size that a comparison read or a select writes. In a vector register all bits of a lane are
+//! set or none; in a mask register there is one bit per lane.
 //!
-//! Row invariants are computed before the row, in one register with the value in all lanes.
+//! Row invariants are computed before the row (before the unit in bodies that fold), in one register
+//! with the value in all lanes.
 //!
 //! - `lowering.rs`: the interface of a target to instruction selection;
 //! - `pattern.rs`: patterns, groups of primitives that one instruction computes; `ternary_logic.rs`: bitwise
@@ -79,7 +81,7 @@ impl RegisterGroup {
 /// The selected code of a body, over virtual registers.
 #[derive(Debug)]
 pub(crate) struct Selection<O> {
-    /// Code that runs before each row.
+    /// Code that runs before each row, or before each unit if the body folds.
     pub(crate) row: VirtualCode<O>,
     /// Code of each step.
     pub(crate) step: VirtualCode<O>,
@@ -103,8 +105,8 @@ pub(crate) fn select<O: TargetLowering>(
     Selection { row, step, pool, frame }
 }
 
-/// For each value, whether it is a row invariant. In bodies that fold, invariants are those of all rows of a
-/// unit.
+/// For each value, whether it is a row invariant: equal for all elements of a row or, in bodies that
+/// fold, for all rows of a unit. Constants are row invariants.
 pub(crate) fn row_invariants(body: &Body, layout: &OperandLayout) -> Vec<bool> {
     let mut is_same: Vec<bool> = Vec::with_capacity(body.instructions.len());
     for instruction in &body.instructions {
@@ -130,7 +132,9 @@ enum RowInvariant {
 pub(crate) struct Selector<'a, O> {
     pub(crate) body: &'a Body,
     pub(crate) layout: &'a OperandLayout,
+    /// Number of lanes of the step, or of one copy if the step is unrolled later.
     pub(crate) lanes: usize,
+    /// The current code: that of the row, then that of a step.
     code: VirtualCode<O>,
     pool: Pool,
     frame: Frame,
@@ -157,7 +161,8 @@ pub(crate) struct Selector<'a, O> {
     value: SsaValue,
     /// Registers of constants in the current code.
     constants: HashMap<(Memory, Class), Register>,
-    /// Lanes of each element of the records that the code has loaded.
+    /// For each array of records that the code has loaded, by its number in `OperandForm::Interleaved`:
+    /// the lanes of each member of a record.
     records: HashMap<u8, Vec<RegisterGroup>>,
 }
 
@@ -263,8 +268,8 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         }
     }
 
-    /// Selects the code of a step. An output is stored once its lanes are computed, or at the end of the step
-    /// if outputs may alias inputs.
+    /// Selects the code of a step. An output is stored once its lanes are computed, or at the end of the
+    /// step if outputs may alias inputs or the step does not compute the output's lanes.
     fn select_step(&mut self) {
         let body = self.body;
         // If an output may alias an input, a step loads all inputs before it stores an output.
@@ -357,12 +362,13 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         true
     }
 
-    /// Whether the lanes of a step, of `size` bytes each, fill more than half a register.
+    /// Whether the lanes of a step, of `size` bytes each, fill more than half a register; always true in
+    /// the code of the row.
     pub(crate) fn is_wide(&self, size: usize) -> bool {
         self.is_in_row || self.lanes * size > O::REGISTER_BYTES as usize / 2
     }
 
-    /// Number of registers for the lanes of a step, of `size` bytes each.
+    /// Number of registers for the lanes of a step, of `size` bytes each; 1 in the code of the row.
     pub(crate) fn count(&self, size: usize) -> usize {
         if self.is_in_row { 1 } else { (self.lanes * size).div_ceil(O::REGISTER_BYTES as usize) }
     }

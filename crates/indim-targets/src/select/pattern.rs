@@ -82,8 +82,9 @@ pub(super) fn operands<'a>(
     }
 }
 
-/// Matches patterns backwards from the outputs; returns the pattern of each value, and whether it is
-/// computed. Inner values of patterns are not, unless another value uses them.
+/// Matches patterns backwards from the outputs. Returns, for each value, the pattern that ends with it,
+/// and whether the value is computed. An inner value of a pattern is not, unless a value outside uses it
+/// too.
 pub(super) fn match_patterns<O: TargetLowering>(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
     let mut patterns = vec![None; body.instructions.len()];
     let mut is_needed = vec![false; body.instructions.len()];

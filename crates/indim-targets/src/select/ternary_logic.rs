@@ -9,9 +9,9 @@ const OPERAND_COLUMNS: [u8; 3] = [0xf0, 0xcc, 0xaa];
 /// Maximum number of operations in a pattern, because the search for one starts at each value.
 const MAX_OPERATIONS: usize = 4;
 
-/// The operands and truth table of the ternary operation that computes `value`; `None` if it would replace
-/// fewer than two operations. A constant comes last, because it may be a memory operand. Missing operands
-/// repeat the first.
+/// The operands and truth table of the ternary operation that computes `value`; `None` if this one
+/// operation would replace fewer than two. A constant comes last, because the last operand may be in
+/// memory. Missing operands repeat the first.
 pub(super) fn ternary_logic(body: &Body, value: SsaValue) -> Option<([SsaValue; 3], u8)> {
     let mut from = vec![value];
     let mut operations = 0;

@@ -553,7 +553,7 @@ fn width<S: X86InstructionSet>(is_wide: bool) -> u32 {
 /// The physical register with a number of the allocator, of `bytes` bytes if it is a vector register.
 fn physical_register<S: X86InstructionSet>(physical: u8, bytes: u32) -> PhysicalRegister {
     match usize::from(physical).checked_sub(S::REGISTERS) {
-        // K0 as a write mask means no mask, so it is not allocated.
+        // K0 as a write mask means no mask, so the allocator's mask registers begin with K1.
         Some(mask) => PhysicalRegister::K1 + mask as u32,
         None => vector_register(physical, bytes),
     }

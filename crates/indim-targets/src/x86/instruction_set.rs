@@ -193,7 +193,8 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
         pairs: [Register; 2],
     ) -> Register;
 
-    /// Interleaves the lanes of two registers.
+    /// Interleaves the lanes of two registers; returns the lower half of the result, then the upper
+    /// half.
     fn interleave(
         selector: &mut Selector<'_, Self>,
         size: usize,

@@ -61,7 +61,8 @@ impl Target for Avx512 {
     }
 }
 
-/// Compiles a body; `None` for one that folds more inputs than there are pointer registers.
+/// Compiles a body. `None` for a body that folds more than `MAX_FOLD_INPUTS` inputs, each of which needs
+/// a pointer register, or that `compile_fold` refuses.
 fn compile_for<S: X86InstructionSet>(
     body: &Body,
     layout: &OperandLayout,

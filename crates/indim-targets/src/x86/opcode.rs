@@ -1,5 +1,6 @@
-//! The table of instructions that both instruction sets have, with encodings for AVX2 (128 and 256 bits) and
-//! AVX-512 (256 and 512 bits). Instructions of one set are in `avx2/opcode.rs` and `avx512/opcode.rs`.
+//! The table of instructions that AVX2 and AVX-512 share, with encodings for AVX2 (128 and 256 bits) and
+//! for AVX-512 (256 and 512 bits). `avx2/opcode.rs` and `avx512/opcode.rs` have the instructions of one
+//! set.
 
 use core::marker::PhantomData;
 

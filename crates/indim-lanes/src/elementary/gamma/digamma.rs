@@ -23,7 +23,8 @@ const TAIL: [f64; 8] = [
     -0.29942529766578396,
 ];
 
-/// The derivative of `lgamma`; a NaN at negative integers, `∓inf` at `±0`. Computed in 64 bits.
+/// The derivative of `lgamma`; a NaN at negative integers and at negative infinity, `∓inf` at `±0`.
+/// Computed in 64 bits.
 #[inline(always)]
 pub fn digamma<F: FloatLane>(x: F) -> F {
     F::narrow(derivative(x.widen(), !is_single::<F>()))
@@ -34,6 +35,7 @@ pub fn digamma<F: FloatLane>(x: F) -> F {
 #[inline(always)]
 fn derivative<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let argument = Argument::of(x);
+    // The value of the polynomial at `argument.polynomial_argument`.
     let polynomial_argument = between_half_and_8(argument.polynomial_argument);
     let inverse = exact_pair(F::constant(1.0)).div(exact_pair(x));
     let near = sum(polynomial_argument, negate_pair(inverse));

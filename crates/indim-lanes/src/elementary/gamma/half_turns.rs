@@ -67,6 +67,7 @@ fn sine_and_cosine<F: FloatLane>(u: F) -> (Pair<F>, Pair<F>) {
     (slope.mul(Pair { high: u, low: F::constant(0.0) }).normalized(), cosine)
 }
 
+/// The sum of three terms, the first the largest.
 #[inline(always)]
 fn series<F: FloatLane>(first: Pair<F>, second: Pair<F>, rest: F) -> Pair<F> {
     let sum = two_sum_ordered(first.high, second.high);

@@ -4,9 +4,10 @@
 //! pairs:
 //!
 //! - from 8 on: the asymptotic series in `1/a` (Stirling; Abramowitz and Stegun 6.1.40, 6.3.18, 6.4.12);
-//! - from 1/2 to 8: piecewise polynomials of the function divided by its zeros;
+//! - from 1/2 to 8: piecewise polynomials of the function, divided by the linear factors of its positive
+//!   zeros;
 //! - below 1/2, for either sign: the recurrence from `x` to `x + 1`;
-//! - `x` below -1/2: the reflection from `x` to `-x`, by the sine and the cosine of `π x`.
+//! - `x` from -1/2 down: the reflection from `x` to `-x`, by the sine and the cosine of `π x`.
 //!
 //! The reflection cancels near the negative zeros of `lgamma` and `digamma`. For 64-bit floats, tables hold
 //! these zeros, and a polynomial around each zero.

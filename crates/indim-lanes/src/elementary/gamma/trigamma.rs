@@ -20,7 +20,8 @@ const TAIL: [f64; 9] = [
     30.162313818971654,
 ];
 
-/// The derivative of `digamma`; infinite at the poles, positive elsewhere. Computed in 64 bits.
+/// The derivative of `digamma`; infinite at the poles, 0 at infinity, a NaN at negative infinity, and
+/// positive elsewhere. Computed in 64 bits.
 #[inline(always)]
 pub fn trigamma<F: FloatLane>(x: F) -> F {
     F::narrow(second_derivative(x.widen()))
@@ -30,6 +31,7 @@ pub fn trigamma<F: FloatLane>(x: F) -> F {
 fn second_derivative<F: FloatLane>(x: F) -> F {
     let argument = Argument::of(x);
     let infinity = F::constant(f64::INFINITY);
+    // The value of the polynomial at `argument.polynomial_argument`.
     let polynomial_argument = between_half_and_8(argument.polynomial_argument);
     let inverse = exact_pair(F::constant(1.0)).div(exact_pair(argument.magnitude));
     let inverse_square = inverse.mul(inverse).normalized();
@@ -49,6 +51,7 @@ fn second_derivative<F: FloatLane>(x: F) -> F {
     F::select(is_infinite, at_infinity, result)
 }
 
+/// `trigamma(y)` from 1/2 to 8.
 #[inline(always)]
 fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
     let interval = Interval::around(y.high, 0.5);

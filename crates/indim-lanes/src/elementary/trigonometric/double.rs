@@ -122,7 +122,8 @@ fn window<F: FloatLane>(first: F::Bits, second: F::Bits, shift: F::Bits) -> F::B
     first.shl(shift).or(rest)
 }
 
-/// The distance of `|x|` from the nearest multiple of `π / 2`, and the index of that multiple modulo 4.
+/// `|x|` as `quadrant * π / 2 + remainder`: the nearest multiple of `π / 2`, counted modulo 4, and the
+/// signed difference from that multiple.
 struct ReducedAngle<F: FloatLane> {
     quadrant: F::Bits,
     remainder: Pair<F>,
@@ -184,7 +185,8 @@ crate::shared_by_recordings! {
     }
 }
 
-/// The sine of the quadrant's angle plus the remainder; in odd quadrants it is a cosine.
+/// The sine of `quadrant * π / 2 + r`, from the sine and cosine of `r`: odd quadrants take the cosine,
+/// and quadrants 2 and 3 flip the sign.
 #[inline(always)]
 fn sin_in_quadrant<F: FloatLane>(quadrant: F::Bits, sin: Pair<F>, cos: Pair<F>) -> Pair<F> {
     let one = F::Bits::constant(1);

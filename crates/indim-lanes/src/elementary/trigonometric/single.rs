@@ -24,7 +24,7 @@ const ONE_OVER_PI: [u64; 4] =
     [0x0000_0051_7cc1_b727, 0x220a_94fe_13ab_e8fa, 0x9a6e_e06d_b14a_cc9e, 0x21c8_20ff_28b1_d5ef];
 
 crate::shared_by_recordings! {
-    /// `|x| / π` modulo 2, in units of `2^-63`, for a finite `|x| >= 1` of at most 24 bits.
+    /// `|x| / π` modulo 2, in units of `2^-63`, for a finite `|x| >= 1` of at most 24 significant bits.
     fn half_turns<F: FloatLane>(x: F) -> F::Bits {
         let word = |index: usize| F::Bits::constant(ONE_OVER_PI[index] as i64);
         let bits = x.abs().to_bits();

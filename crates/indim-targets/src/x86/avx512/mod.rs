@@ -1,7 +1,8 @@
 //! AVX-512 (F, BW, CD, DQ, VL). Masks are in mask registers, with one bit per lane.
 //!
-//! A group of masks has one mask register per vector register. Its low bits belong to the lanes; the bits
-//! above them are unspecified. A mask with equal lanes has all 64 bits equal, so it is valid for any size.
+//! A group of masks has one mask register per vector register. The low bits of a mask register belong to
+//! the lanes of the vector register; the bits above them are unspecified. A mask with equal lanes has
+//! all 64 bits equal, so it is valid for any size.
 //!
 //! - `cast.rs`: conversions;
 //! - `opcode.rs`: the table of instructions that only AVX-512 has.

@@ -95,7 +95,8 @@ opcodes! { cleared_by_second:
 
 // Instructions that overwrite their first source:
 // - ternary logic: bitwise, with the truth table as immediate;
-// - `vfixupimm`: the second source, or the first, by the table in the third;
+// - `vfixupimm`: for each lane the first or the second source, by the class of the float in the second
+//   and the table in the third;
 // - permutation of the lanes of the first and third sources, by the indices in the second.
 opcodes! { tied_to_first:
     TERNARY_LOGIC (Same) 2 8: EVEX_Vpternlogq_ymm_k1z_ymm_ymmm256b64_imm8

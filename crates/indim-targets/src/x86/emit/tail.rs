@@ -11,7 +11,7 @@ use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::machine::{Memory, SourceOperand};
 use crate::x86::instruction_set::X86InstructionSet;
 
-/// Write mask of the next load or store in the tail. It is not allocated.
+/// Write mask of the next load or store in the tail. The allocator does not use this register.
 const TAIL_MASK: PhysicalRegister = PhysicalRegister::K7;
 
 /// The mask of elements of one size, from a byte offset in the step on.

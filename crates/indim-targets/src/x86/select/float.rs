@@ -32,8 +32,8 @@ pub(in crate::x86) const TO_ZERO: u8 = 0x0b;
 /// 0 keeps the destination, which holds the canonical NaN; for others, 1 copies the source.
 const FIX_UP_NANS: u64 = 0x1111_1100;
 
-/// Minimum instructions of a body that makes NaNs canonical by `vfixupimm`. It replaces two instructions and
-/// has less latency than they, but lower throughput, which dominates in shorter bodies.
+/// Minimum instructions of a body that makes NaNs canonical by `vfixupimm`. This instruction replaces
+/// two and has less latency than the two, but lower throughput, which dominates in shorter bodies.
 const MIN_FIX_UP_INSTRUCTIONS: usize = 16;
 
 /// Chooses the instruction for lanes of 4 or of 8 bytes.
