@@ -98,10 +98,10 @@ macro_rules! for_each_reduction {
             /// `x / sqrt(mean(square(x)) + epsilon) * gain`, with the shapes and types of `layer_norm`.
             rms_norm(x, gain) = RmsNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
             /// For each position along one axis, the sum of the elements up to it, in the shape of `x`.
-            /// Without an axis the result is a vector, for the elements in row-major order. Floats are summed in double
-            /// precision and each result is rounded; integers are summed as by `sum`. With `reverse` the
-            /// scan runs from the last element to the first; with `exclusive` each sum leaves its own
-            /// element out.
+            /// Without an axis the result is a vector, for the elements in row-major order. Floats are summed
+            /// in double precision and each result is rounded; integers are summed as by `sum`. With
+            /// `reverse` the scan runs from the last element to the first; with `exclusive` each sum leaves
+            /// its own element out.
             cumsum(x) = CumSum { reverse: bool = false, exclusive: bool = false } all
                 -> whole [dtype where], ["cumulative_sum"];
             /// For each position, the product of the elements up to it; otherwise like `cumsum`.
