@@ -1,5 +1,6 @@
 //! Programs in the files of other systems. A program that is read and built is a legal graph; a refused
-//! program has a report with a place. The lint of a file gives a consistent report. If a program has
+//! program has a report with a place. The lint of a file gives findings in the order of
+//! their nodes, and as valid JSON. If a program has
 //! unsupported operations, its error names values from which the rest of the program is supported. No
 //! input takes long.
 

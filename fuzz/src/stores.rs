@@ -119,8 +119,9 @@ fn print_panics_shortly() {
     IS_SET.call_once(|| std::panic::set_hook(Box::new(|panic| eprintln!("{panic}"))));
 }
 
-/// The files that the bytes describe: a line `--- NAME` begins each. Names that lead out of the folder
-/// are left out.
+/// The files that the bytes describe: a line `--- NAME` begins each. A file is left out if its name is
+/// empty, leads out of the folder, has 64 bytes or more, or has a character other than ASCII letters, digits
+/// and `._/-`.
 fn files(bytes: &[u8]) -> Vec<(&str, &[u8])> {
     let mut files = Vec::new();
     let mut rest = bytes;
@@ -153,8 +154,8 @@ fn read_file(name: &str, bytes: &[u8], slack: usize) {
     });
 }
 
-/// Opens an array, and reads it as a whole and by parts. Each read stays within the memory that
-/// `Source::scratch_bytes` states, plus the result and `slack`.
+/// Opens an array, and reads it as a whole and by parts. Opening takes at most `LIMIT` and `slack`. Each
+/// read stays within the memory that `Source::scratch_bytes` states, plus the result and `slack`.
 fn read(path: &Path, slack: usize) {
     let text = path.to_str().unwrap();
     let (opened, held) = peak(|| open(text, LIMIT).expect("a format"));

@@ -21,9 +21,8 @@ fn view_layout<T: ElementLayout>(sizes: &[usize], strides: &[isize]) -> (ArrayTy
     let bytes = array_type.shape.byte_count(size_of::<T>());
     assert!(bytes.is_ok(), "an array of ndarray repeats elements beyond the address space");
     // For one element or none, the strides of `ndarray` may be arbitrary, so they become 0.
-    // `is_moved`: whether an index can move from one element to another.
-    let is_moved = array_type.shape.element_count().is_ok_and(|count| count > 1);
-    let in_bytes = |stride: &isize| if is_moved { stride * size_of::<T>() as isize } else { 0 };
+    let has_several = array_type.shape.element_count().is_ok_and(|count| count > 1);
+    let in_bytes = |stride: &isize| if has_several { stride * size_of::<T>() as isize } else { 0 };
     (array_type, strides.iter().map(in_bytes).collect())
 }
 

@@ -242,7 +242,7 @@ fn strided<T: ElementLayout>(
 }
 
 macro_rules! define_view {
-    ($(#[$doc:meta])* $name:ident, $slice:ty, $element_slice:ty, $($mutability:tt)?) => {
+    ($(#[$doc:meta])* $name:ident, $slice:ty) => {
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name<'a> {
@@ -349,7 +349,7 @@ define_view! {
     /// # Ok::<(), indim_arrays::ArrayError>(())
     /// ```
     #[derive(Clone)]
-    ArrayView, &'a [u8], &'a [T],
+    ArrayView, &'a [u8]
 }
 
 define_view! {
@@ -364,7 +364,7 @@ define_view! {
     /// assert_eq!(x.byte_strides(), [12, 4]);
     /// # Ok::<(), indim_arrays::ArrayError>(())
     /// ```
-    ArrayViewMut, &'a mut [u8], &'a mut [T], mut
+    ArrayViewMut, &'a mut [u8]
 }
 
 /// The address of the first element of the part that begins at index `starts` and has the sizes `extents`.
@@ -384,7 +384,10 @@ fn first_of_part(
         && ends.into_iter().all(|((&start, &extent), &size)| {
             start.checked_add(extent).is_some_and(|end| end <= size)
         });
-    assert!(is_within, "the part of {extents} from {starts:?} is within {shape}");
+    assert!(
+        is_within,
+        "the part of sizes {extents} from {starts:?} exceeds the array of shape {shape}"
+    );
     let offsets = starts.iter().zip(strides);
     // The address of a part without elements is not used.
     let offset = offsets.map(|(&start, stride)| (start as isize).wrapping_mul(*stride));

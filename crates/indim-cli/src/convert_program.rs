@@ -47,6 +47,7 @@ impl ProgramOptions {
         print_notes(&written);
         match &self.output {
             Some(path) => {
+                // A signal then leaves no partial file.
                 crate::signals::watch()
                     .map_err(|error| Diagnostic::new(ErrorCode::IO, error.to_string()))?;
                 save(&written, path).map_err(|error| error.diagnostic())?;

@@ -1,4 +1,4 @@
-//! Numbers without an element type, from a text or as an operand.
+//! Weak numbers: numbers without an element type, written in an expression or passed as an operand.
 //!
 //! A literal has a kind but no element type; it takes the element type of the other operands.
 
@@ -149,8 +149,8 @@ impl Literal {
         }
     }
 
-    /// Whether the value is in the range of `dtype`. Only a whole number can be out of range, and only of
-    /// an integer type; floats round every number.
+    /// Whether a whole number is in the range of the integer type `dtype`. True for every other literal or
+    /// type: conversion rounds, and [`is_of_kind`](Self::is_of_kind) tells whether the kinds agree.
     pub fn fits(self, dtype: DType) -> bool {
         match (self, integer_range(dtype)) {
             (Literal::Int(value), Some((low, high))) => (low..=high).contains(&value),

@@ -137,13 +137,13 @@ pub(crate) fn evaluate_sort(
     let mut positions = vec![0; outer * length * inner];
     for first in (0..outer).flat_map(|o| (0..inner).map(move |i| o * length * inner + i)) {
         let row = StridedLine { first, length, step: inner };
-        // The positions of the row's elements, in sorted order after the loop.
-        let mut evaluate_sort: Vec<usize> = (0..length).collect();
+        // The positions of the row's elements, sorted by the loop below.
+        let mut order: Vec<usize> = (0..length).collect();
         // Stable sorts by one key after another, the least significant first, sort by all keys.
         for &key in keys.iter().rev() {
-            by_type!(key, sort_row(key, row, descending, &mut evaluate_sort));
+            by_type!(key, sort_row(key, row, descending, &mut order));
         }
-        for (index, position) in evaluate_sort.into_iter().enumerate() {
+        for (index, position) in order.into_iter().enumerate() {
             positions[first + index * inner] = position;
         }
     }

@@ -109,7 +109,7 @@ pub trait Lane: Copy {
     fn select(condition: Self::Bool, on_true: Self, on_false: Self) -> Self;
     /// Equality; a NaN equals nothing.
     fn equal(self, other: Self) -> Self::Bool;
-    /// Less than: no if either operand is a NaN. Among truth values, `false` is less than `true`.
+    /// Less than; false if an operand is a NaN. Among truth values, `false` is less than `true`.
     fn less(self, other: Self) -> Self::Bool;
 }
 

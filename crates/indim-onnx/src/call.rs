@@ -41,6 +41,8 @@ impl Call<'_> {
         self.operands.get(position)?.as_ref()
     }
 
+    /// The required operand at this position; its elements may be unknown.
+    ///
     /// # Errors
     /// `wrong-count`: the operand is missing.
     pub(super) fn known(&self, position: usize) -> Result<&KnownValue, FormatErrorKind> {
@@ -150,8 +152,10 @@ impl Call<'_> {
         GraphError::new(kind, self.node.operator, operands).into()
     }
 
+    /// Fails unless `takes` accepts the element type of an operand.
+    ///
     /// # Errors
-    /// TY1: the operator does not support the element type of an operand.
+    /// `element-type-not-allowed` (TY1): the operator does not support the element type of an operand.
     pub(super) fn check_dtype(
         &self,
         operand: usize,

@@ -110,8 +110,8 @@ impl IrModel {
         Ok(())
     }
 
-    /// Names each result like its value, or like its own layer if another result has this name or the
-    /// value has none.
+    /// Names each result by the first name of its value that no earlier result has, or like its own layer if
+    /// there is none.
     fn find_results(&mut self) -> Result<(), FormatError> {
         let mut used_names: HashSet<&str> = HashSet::new();
         for position in self.layers(|lowering| matches!(lowering, Lowering::Result)) {

@@ -75,7 +75,7 @@ macro_rules! for_each_widening {
 /// The fold of elements of type `T` by an operation of the table.
 pub trait Fold<T: Element>: OpType {
     /// The identity, which is the result without elements. Combining with it changes no element, with the
-    /// two exceptions that `meaning/identity.rs` names.
+    /// exceptions that `meaning/identity.rs` names.
     fn identity<L: LaneBackend>() -> T::In<L>;
     /// The combination of two elements, or of two partial folds; a NaN may have any bits.
     fn combine<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> T::In<L>;

@@ -57,6 +57,7 @@ pub struct ProductPlan {
     pub(crate) columns: Axes,
     /// The summed axes: of elements, or of groups of them.
     pub(crate) summed: Axes,
+    /// How neighbouring summed indices form a group, if kernels work on groups.
     pub(crate) groups: FactorGroups,
     pub(crate) kernels: Kernels,
     pub(crate) blocking: Blocking,

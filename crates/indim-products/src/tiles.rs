@@ -154,10 +154,11 @@ impl ProductPlan {
         }
     }
 
-    /// Packs a panel, run by run of the summed index.
+    /// Packs a panel, one index run at a time: summed indices with one stride in the operand.
     ///
     /// # Safety
-    /// - the panel is valid for writes of `indices.len()` rows;
+    /// - the panel is valid for writes of `indices.len()` rows of `panel.width` elements, one row for each
+    ///   summed index;
     /// - the operand is valid for reads at each of its offsets and indices.
     unsafe fn pack(
         &self,
@@ -166,17 +167,18 @@ impl ProductPlan {
         operand: ProductArray,
         indices: Range<usize>,
     ) {
-        let mut runs = [PackRun::default(); MAX_TILE_COLUMNS];
-        let run_count = pack_runs(panel.offsets, self.kernels.lanes, &mut runs);
-        let (run, index_stride) = (self.summed.fastest_size(), self.summed.fastest_stride(operand));
+        let mut row_runs = [PackRun::default(); MAX_TILE_COLUMNS];
+        let run_count = pack_runs(panel.offsets, self.kernels.lanes, &mut row_runs);
+        let (index_run, index_stride) =
+            (self.summed.fastest_size(), self.summed.fastest_stride(operand));
         let mut index = indices.start;
         while index < indices.end {
-            let count = (run - index % run).min(indices.end - index);
+            let count = (index_run - index % index_run).min(indices.end - index);
             let arguments = PackArguments {
                 to: panel.to,
                 width: panel.width,
                 from: panel.from.wrapping_offset(self.summed.offset(index, operand)),
-                runs: runs.as_ptr(),
+                runs: row_runs.as_ptr(),
                 run_count,
                 used_width: panel.offsets.len(),
                 index_stride,
@@ -197,7 +199,7 @@ impl ProductPlan {
         self.blocking.is_y_in_place && used_width.is_multiple_of(self.kernels.lanes)
     }
 
-    /// Runs the register tiles of packed rows and columns.
+    /// Runs the register tiles of rows and columns that are packed or read in place.
     ///
     /// # Safety
     /// Like [`ProductPlan::sum_slice`]; both operands are packed, unless tiles read them in place.
@@ -333,11 +335,14 @@ impl ProductPlan {
     }
 }
 
-/// A panel to pack: its memory, the elements of a row with padding, the operand, and the byte offsets of
-/// the packed rows or columns in the operand.
+/// A panel to pack.
 struct Panel<'a> {
+    /// Memory of the panel.
     to: *mut u8,
+    /// Elements of a row of the panel, with padding.
     width: usize,
+    /// The first element of the operand.
     from: *const u8,
+    /// Byte offsets of the packed rows or columns in the operand.
     offsets: &'a [isize],
 }

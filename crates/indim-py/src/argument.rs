@@ -1,6 +1,6 @@
 //! The arguments of a compiled function: operands, static objects, and containers of both.
 //!
-//! The function gets a list, tuple or dict with arrays as a container of tracing values. A list that
+//! The function gets a list, tuple or dict with arrays as a container of traced values. A list that
 //! holds only numbers is an array, as in NumPy.
 
 use indim::graph::Literal;

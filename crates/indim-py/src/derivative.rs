@@ -37,7 +37,7 @@ impl Derivative {
     ) -> Result<Vec<Value>, ComputationError> {
         let array_value = |name: &String| match values.get(name) {
             Some(Binding::Array(value)) => value.clone(),
-            _ => unreachable!("invariant: tracing values have the names of arrays"),
+            _ => unreachable!("invariant: traced values have the names of arrays"),
         };
         let mut arguments: Vec<Value> = self.arguments.iter().map(array_value).collect();
         let mut types = Vec::with_capacity(arguments.len());

@@ -1,7 +1,8 @@
 //! `CompiledFunction`: the result of `@indim.jit`.
 //!
-//! A call looks up the trace for the types and ranks of its arguments. If none exists,
-//! `indim/_tracing.py` runs the function on tracing values, which makes the trace. Then the call looks
+//! A call looks up the trace for the types and ranks of its arguments, and for their sizes if the function
+//! read sizes. If none exists,
+//! `indim/_tracing.py` runs the function on traced values, which makes the trace. Then the call looks
 //! up the variant of the trace's computation for the operands; a missing variant is compiled
 //! (`cached_computation.rs`).
 
@@ -37,9 +38,11 @@ const MAX_TRACES: usize = 64;
 /// The operations of a function for arguments of certain types.
 struct Trace {
     arguments: Vec<ArgumentType>,
+    /// Whether the function read sizes, so that the trace is valid only for equal sizes.
     has_used_sizes: bool,
     /// The guards on number arguments: the numbers for which the trace is valid.
     numbers: NumberProgram,
+    /// Arrays from outside the arguments, bound to the last parameters.
     captured_arrays: Vec<Py<PyAny>>,
     /// Objects that the function may have read, other than its arguments.
     captures: Captures,
@@ -58,7 +61,7 @@ type TraceParts<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<CaptureDescript
 pub(crate) struct CompiledFunction {
     function: Py<PyAny>,
     parameters: Parameters,
-    /// Runs the function on tracing values.
+    /// Runs the function on traced values.
     trace: Py<PyAny>,
     traces: Mutex<Vec<Arc<Trace>>>,
 }
@@ -123,7 +126,7 @@ impl CompiledFunction {
         evicted
     }
 
-    /// Runs the function on tracing values. Programs compiled for a `stale` trace are reused if the new one
+    /// Runs the function on traced values. Programs compiled for a `stale` trace are reused if the new one
     /// has the same operations.
     fn record(
         &self,
@@ -162,7 +165,7 @@ impl CompiledFunction {
     }
 }
 
-/// Whether a tracing value is among the arguments, or in their containers.
+/// Whether a traced value is among the arguments, or in their containers.
 fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let has_tracer = args.py().import("indim._tracing")?.getattr("has_tracer")?;
     has_tracer.call1((args,))?.is_truthy()
@@ -235,6 +238,7 @@ impl CompiledFunction {
             let arguments = match this.arguments(&args) {
                 // The caller is being traced: the operations become part of its trace.
                 Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
+                // An argument is an array of Dask, xarray or pandas: `indim/_engines.py` computes the call.
                 Err(error) if is_for_engine(py, &error) => {
                     let out = options.out.as_ref();
                     return engine(py, "call")?.call1((slf, this.function.bind(py), args, out));
@@ -257,7 +261,8 @@ impl CompiledFunction {
         })
     }
 
-    /// Text, JSON and SVG that explain the computation for these arguments; without any, the last one.
+    /// Text, JSON and SVG that explain the computation for these arguments; without arguments, the last
+    /// recorded trace, for the types that it was last compiled for.
     #[pyo3(signature = (*args, **kwargs))]
     fn _explain<'py>(
         &self,
@@ -327,7 +332,8 @@ impl CompiledFunction {
         traces.iter().try_for_each(|trace| trace.traverse(&visit))
     }
 
-    /// The number of combinations of types and ranks for which the function is compiled.
+    /// The number of cached traces: one for each combination of types, ranks, static arguments, sizes that
+    /// the function read, and guards on numbers.
     #[getter]
     fn trace_count(&self) -> usize {
         self.traces().len()

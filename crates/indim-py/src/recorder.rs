@@ -1,6 +1,6 @@
 //! Records the operations of a Python function, one by one, with their types.
 //!
-//! `indim/_tracing.py` uses a recorder while it runs a function on tracing values. Each operation is
+//! `indim/_tracing.py` uses a recorder while it runs a function on traced values. Each operation is
 //! checked when it is recorded, so an error is raised at its line of the function. The recorded
 //! computation is compiled later.
 
@@ -404,7 +404,7 @@ impl Recording {
     fn type_of(&self, name: &str) -> Result<ArrayType, GraphError> {
         match self.values.get(name) {
             Some(Binding::Array(value)) => value.array_type(),
-            _ => unreachable!("invariant: tracing values have the names of arrays"),
+            _ => unreachable!("invariant: traced values have the names of arrays"),
         }
     }
 

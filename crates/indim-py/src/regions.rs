@@ -104,6 +104,6 @@ impl Body {
 fn array_value(values: &HashMap<String, Binding>, name: &String) -> Value {
     match values.get(name) {
         Some(Binding::Array(value)) => value.clone(),
-        _ => unreachable!("invariant: tracing values have the names of arrays"),
+        _ => unreachable!("invariant: traced values have the names of arrays"),
     }
 }

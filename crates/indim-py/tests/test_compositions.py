@@ -1,4 +1,4 @@
-"""Compositions equal NumPy's functions of the same names, on arrays and on tracing values."""
+"""Compositions equal NumPy's functions of the same names, on arrays and on traced values."""
 
 import inspect
 import warnings

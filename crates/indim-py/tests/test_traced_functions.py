@@ -1,4 +1,4 @@
-"""Functions and methods of NumPy on tracing values, against NumPy."""
+"""Functions and methods of NumPy on traced values, against NumPy."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""Indices of tracing values, and NumPy's view functions on them, against NumPy."""
+"""Indices of traced values, and NumPy's view functions on them, against NumPy."""
 
 import numpy as np
 import pytest

@@ -66,11 +66,12 @@ pub(super) fn integers_in(list: &str) -> Option<Vec<i64>> {
     numbers.map(|number| number.parse().ok()).collect()
 }
 
-/// The reader of the attributes of one text.
+/// Reads the attributes of one program text.
 #[derive(Clone, Copy)]
 pub(super) struct AttributeReader<'t> {
     pub(super) text: &'t str,
     pub(super) aliases: &'t HashMap<String, Span>,
+    /// Blobs at the end of the file, by name.
     pub(super) resources: &'t HashMap<String, Span>,
 }
 
@@ -134,7 +135,7 @@ impl<'t> AttributeReader<'t> {
         let mut lexer = Lexer::new(self.text, span);
         match lexer.token().span.of(self.text) {
             "[" => {}
-            // `<`, the element type, and a colon if elements follow.
+            // `<`, the element type, then `:` or, without elements, `>`.
             "array" => {
                 for _ in 0..3 {
                     lexer.token();

@@ -7,7 +7,7 @@ use indim_xla::scatter::ScatterOperation;
 use super::attribute::{AttributeReader, member};
 use super::syntax::SyntaxOperation;
 
-/// Names of the attributes of `scatter`.
+/// Names of the attributes that `scatter` may have.
 pub(super) const SCATTER_ATTRIBUTES: &[&str] =
     &["scatter_dimension_numbers", "indices_are_sorted", "unique_indices"];
 

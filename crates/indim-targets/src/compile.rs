@@ -93,7 +93,7 @@ pub(crate) fn compile<O: TargetLowering>(
         used = pressure(&selection.step);
     }
     // An instruction may need registers for operands that it loads, such as constants without a register.
-    let free_registers = O::REGISTERS.saturating_sub(used + O::MAX_LOADED);
+    let free_registers = O::REGISTERS.saturating_sub(used + O::MAX_EXTRA_REGISTERS);
     allocate_and_encode(
         body,
         layout,

@@ -36,7 +36,7 @@ pub(crate) fn compile_fold<O: TargetLowering>(
     let mut selection = Selection { step, ..selection };
     let accumulators = pin_accumulators(body, &mut selection, lanes);
     let used = pressure(&selection.step) + accumulators.len();
-    let free_registers = O::REGISTERS.saturating_sub(used + O::MAX_LOADED);
+    let free_registers = O::REGISTERS.saturating_sub(used + O::MAX_EXTRA_REGISTERS);
     Some(allocate_and_encode(body, layout, selection, &accumulators, lanes, free_registers, encode))
 }
 
@@ -81,7 +81,8 @@ fn choose_lanes<O: TargetLowering>(
             return None;
         }
         let accumulators = accumulator_targets(&selection.step).count();
-        let free_registers = O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MAX_LOADED);
+        let free_registers =
+            O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MAX_EXTRA_REGISTERS);
         if accumulators <= free_registers {
             let instructions = selection.step.instructions.len().max(1);
             let max_copies = (free_registers / accumulators)

@@ -22,10 +22,11 @@ pub(crate) trait Opcode: Copy {
     const MASK_REGISTERS: usize = 0;
     /// Bytes of a vector register.
     const REGISTER_BYTES: u32;
-    /// Maximum number of registers that one instruction needs besides those of values in registers: for
-    /// operands it loads, and for a copy of a source that its result replaces.
-    const MAX_LOADED: usize;
-    /// Whether code that folds can combine the lanes of a unit.
+    /// Maximum number of registers that one instruction needs in addition to those of its operands and
+    /// result: for constants that it must load, and for a copy of a source that the result overwrites.
+    const MAX_EXTRA_REGISTERS: usize;
+    /// Whether the encoder can combine the 32 lanes of each accumulated sum or product at the end of a unit
+    /// (`compile_fold.rs`).
     const CAN_REDUCE_LANES: bool;
 
     /// Position of the source that may be a memory operand.
@@ -98,7 +99,8 @@ pub(crate) enum Memory {
         /// Byte offset from the first element of the step.
         displacement: u32,
     },
-    /// The one element of an operand in the current row, or a part of it at a byte offset.
+    /// The one element of an operand in the current row or, if the element is complex, the component at this
+    /// byte offset.
     Row { operand: u32, displacement: u32 },
     /// A lookup table, by index.
     Table(u32),
@@ -152,8 +154,8 @@ pub(crate) enum Action<O> {
     /// A jump to the next [`Action::SkipEnd`] if no lane of the mask, its source, is set. The immediate is
     /// the size of a lane, in bytes.
     Skip,
-    /// The end of the code that a skip jumps over. No register except the pinned ones holds a value
-    /// there.
+    /// The end of the code that a skip jumps over. No register except the pinned ones (`allocate.rs`) holds
+    /// a value there.
     SkipEnd,
 }
 

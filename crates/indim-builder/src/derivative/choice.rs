@@ -55,8 +55,8 @@ fn share_tie(cotangent: &Value, a_wins: &Value, b_wins: &Value) -> [Value; 2] {
     [share(a_wins, b_wins), share(b_wins, a_wins)]
 }
 
-/// At a bound the cotangent goes to `x`. With exchanged bounds it goes to `high`. With a NaN it goes to no
-/// operand, except for a NaN `low` with `x > high`: then it goes to `high`.
+/// At a bound the cotangent goes to `x`. With exchanged bounds it goes to `high`, even if `x` is a NaN.
+/// Otherwise a NaN sends it to no operand, except a NaN `low` with `x > high`, which sends it to `high`.
 pub(super) fn clamp(o: TernaryArguments<'_>) -> [Value; 3] {
     let (low, x, high) = (o.a, o.b, o.c);
     let is_within = low.le(x) & x.le(high);

@@ -112,9 +112,9 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `index-rank` if the indices name no axis, or more axes than the operand has, or have no axis after
-    /// the batch axes; the labels of the rule `none` if the batch axes differ; those of
-    /// [`GraphBuilder::gather`].
+    /// `index-rank` if the batch axes and the indexed axes together are none, or more than the operand has,
+    /// or if the indices have no axis after the batch axes; the labels of the rule `none` if the batch axes
+    /// differ; those of [`GraphBuilder::gather`].
     #[track_caller]
     pub fn gather_nd(
         &self,

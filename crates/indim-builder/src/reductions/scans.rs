@@ -1,4 +1,5 @@
-//! Cumulative sums, products and extremes: scans along one axis, or over all elements in row-major order.
+//! Cumulative sums, products, extremes and truth tests (`cumall`, `cumany`): scans along one axis, or over
+//! all elements in row-major order.
 
 use indim_graph::Array;
 use indim_ops::{DType, ReduceOp, scan_accumulator};

@@ -22,8 +22,8 @@ const PREFETCHED_ROWS: usize = 4;
 /// Upper bound of the blocks of one column that a call folds as units.
 pub(super) const MAX_BLOCKS: usize = 16;
 
-/// Minimum bytes moved by a nest whose operands are prefetched. Operands of fewer bytes, half of an L2 of
-/// 1 MiB or less, may stay in L2.
+/// Minimum bytes moved by a nest whose operands are prefetched. Fewer bytes, at most half of an L2 of 1 MiB
+/// or 2 MiB, may stay in L2.
 const PREFETCH_BYTES: usize = 512 * 1024;
 
 /// A function that folds the values of a nest or of a partition, with the strides of its inputs.

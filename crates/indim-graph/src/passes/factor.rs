@@ -34,7 +34,8 @@ pub(super) fn order_factors(arena: &mut GraphArena, node: Node, budget: &Cell<us
 
 /// If the factor is the broadcast of a constant: the broadcast of the transposed constant, whose axes have
 /// the order of the broadcast's axes. The factor stays unchanged if its summed axes, which begin at axis
-/// `result_rank` of the broadcast, can be read with one stride already.
+/// `result_rank` of the broadcast, can be read with one stride already, if its axes have this order
+/// already, or if the constant exceeds the budget.
 fn reorder_factor(
     arena: &mut GraphArena,
     factor: ValueId,

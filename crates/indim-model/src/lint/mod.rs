@@ -4,11 +4,11 @@
 //! False alarms are worse than misses: each check leaves out broadcasts that programs intend.
 //!
 //! - `finding.rs`: a finding; `facts.rs`: users, constants and channel axes of the values;
-//! - `verdicts.rs`: findings from verdicts and types; `promoted.rs`: ranks promoted by accident and outer
-//!   products; `wrong_axis.rs`: per-channel constants on an axis other than the channel axis;
-//!   `needless.rs`: nodes that change nothing; `repeated.rs`: constants that repeat their elements;
-//!   `pdpd.rs`: axes of the rule pdpd that OpenVINO itself ignores or reads differently; `runtimes.rs`:
-//!   operators whose results depend on the runtime.
+//! - `verdicts.rs`: findings from verdicts on broadcasts, errors of nodes, and stated types; `promoted.rs`:
+//!   ranks promoted by accident and outer products; `wrong_axis.rs`: per-channel constants on an axis other
+//!   than the channel axis; `needless.rs`: nodes that change nothing; `repeated.rs`: constants that repeat
+//!   their elements; `pdpd.rs`: axes of the rule pdpd that OpenVINO itself ignores or reads differently;
+//!   `runtimes.rs`: operators whose results depend on the runtime.
 
 mod facts;
 mod finding;
@@ -33,7 +33,8 @@ use facts::Facts;
 /// Maximum findings of one file; more do not help the reader. Errors are kept first.
 const MAX_FINDINGS: usize = 1000;
 
-/// The findings about a model, in the order of its nodes, without those with a code in `allowed`.
+/// The findings about a model, each once, in the order of its nodes, without those with a code in `allowed`.
+/// At most [`MAX_FINDINGS`].
 ///
 /// ```
 /// use indim_model::lint::findings;
@@ -75,7 +76,7 @@ mod tests {
     use super::{Finding, FindingVerdict, limit_findings};
     use crate::outline::{Outline, OutlineNode};
 
-    /// A file with more notes than the limit must not pass because of them.
+    /// Notes beyond the limit must not push out an error.
     #[test]
     fn an_error_is_kept_before_notes() {
         let node = OutlineNode::default();

@@ -8,14 +8,15 @@ use super::value_type::ValueType;
 use crate::error::Location;
 use crate::model::{DeclaredSize, ModelInput};
 
-/// A type in the file that the nodes before it contradict.
+/// A type stated in the file that differs from the type that its node computes, or a size name with two
+/// numbers.
 #[derive(Debug, Clone)]
 pub struct Contradiction {
     /// The value.
     pub value: ValueIndex,
     /// The node that makes the value.
     pub node: Option<usize>,
-    /// Place of the node, or of the declaration.
+    /// Place of the node.
     pub location: Location,
     /// The difference, in one sentence.
     pub message: String,

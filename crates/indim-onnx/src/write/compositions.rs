@@ -192,8 +192,8 @@ impl ModelWriter<'_> {
     }
 
     /// `floor(x / y)`, computed as `(x - remainder) / y`, less 1 if the signs of the remainder and of
-    /// `y` differ. The exact result is an integer, so the computed one is rounded to an integer; for `y`
-    /// = 0 it is `x / y`.
+    /// `y` differ. The exact result is an integer, so the computed one is rounded to an integer. If `y`
+    /// is 0, the result is `x / y`.
     fn floored(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let [zero, one] = [0.0, 1.0].map(|number| self.number(number, dtype));
         let [rest, differ] = self.remainder(x, y, dtype);

@@ -1,4 +1,4 @@
-//! Matrix products as `MatMul`.
+//! Contractions: matrix products as `MatMul`, others as `Multiply` and `ReduceSum`.
 
 use indim_graph::{Node, ValueId};
 use indim_model::{MatMulOperand, ProductMatch, location_of};
@@ -11,6 +11,7 @@ use crate::write::layer_writer::LayerResult;
 impl NetworkWriter<'_> {
     /// Writes a matrix product; `None` if an operand is unsupported.
     pub(super) fn product(&mut self, value: ValueId, found: &ProductMatch) -> Option<WriterPort> {
+        // Sums that the graph does not round to the operands' type are written in `f64`.
         if !found.is_exact {
             let name = self.graph[value].kind.name();
             let location = location_of(self.graph, value);
@@ -37,8 +38,8 @@ impl NetworkWriter<'_> {
         Some(self.layers.reshape(&transposed, &operand.matrices))
     }
 
-    /// Writes a contraction that is no matrix product as products and their sum, floats in double
-    /// precision, the type of the node.
+    /// Writes a contraction that is no matrix product: multiplies the operands, then sums the last `summed`
+    /// axes, in the element type of the node, which is `f64` for floats.
     pub(super) fn contract(
         &mut self,
         value: ValueId,

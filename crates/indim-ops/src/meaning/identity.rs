@@ -1,7 +1,8 @@
 //! Identities of reductions, for each class of element types.
 //!
-//! Combining with an identity changes no element, with two exceptions: -0 in a sum of floats or complex
-//! numbers becomes +0, and an infinity in a product of complex numbers may become a NaN.
+//! Combining with an identity changes no element, with exceptions: in a sum of floats or complex numbers and
+//! in a product of complex numbers, -0 may become +0; in a product of complex numbers an infinity may become
+//! a NaN.
 
 /// Identities of truth values.
 pub mod boolean {

@@ -1,4 +1,4 @@
-"""NumPy's functions on tracing values that are not single operations."""
+"""NumPy's functions on traced values that are not single operations."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _reshape(a, shape, order="C"):
 
 
 def _permutes(function):
-    """Registers a handler that permutes the axes of a tracing value as NumPy's ``function`` does.
+    """Registers a handler that permutes the axes of a traced value as NumPy's ``function`` does.
 
     NumPy's function is called on an array whose axis ``i`` has the size ``i``: the shape of its result is the
     permutation.

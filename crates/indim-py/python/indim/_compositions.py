@@ -65,13 +65,13 @@ def _signature(rule, count, numbers):
 
 
 def _numpy_handler(numpy_function, function, count):
-    """NumPy's function of tracing values, by our function of the same name."""
+    """NumPy's function of traced values, by our function of the same name."""
     signature = inspect.signature(numpy_function)
 
     def handler(*args, **kwargs):
         arguments = list(signature.bind(*args, **kwargs).arguments.items())
         operands = [value for _, value in arguments[:count]]
-        # Tracing values are immutable, so no copy is needed.
+        # Traced values are immutable, so no copy is needed.
         numbers = {name: value for name, value in arguments[count:] if name != "copy"}
         return function(*operands, **numbers)
 

@@ -1,4 +1,4 @@
-"""Operations as functions: eager on arrays, recorded on tracing values."""
+"""Operations as functions: eager on arrays, recorded on traced values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._tracing import OPERAND_ATTRIBUTES, Tracer
 
 
 def apply(function, operands, attributes=(), rule="as-written", out=None):
-    """One operation on arrays, numbers or tracing values.
+    """One operation on arrays, numbers or traced values.
 
     An attribute is its keyword, or ``None`` if it is positional, and a number, a list of integers or of axis
     names, or the name of an element type; ``where`` and ``initial`` are operands.
@@ -218,7 +218,7 @@ signbit = unary(
 
 
 def asarray(x, dtype=None):
-    """``x`` as an array, without a copy if it is one; a tracing value stays one."""
+    """``x`` as an array, without a copy if it is one; a traced value stays one."""
     if not isinstance(x, Tracer):
         array = _arrays.as_array(x, "x")
         return (

@@ -157,7 +157,7 @@ def _compiled_pullback(function):
 
 
 def _derive(function, name, args, kwargs, wrt_positions, cotangents=None):
-    """The results of a function of tracing values, in a list, and the gradients with respect to the arguments
+    """The results of a function of traced values, in a list, and the gradients with respect to the arguments
     at the positions ``wrt_positions``.
 
     Without ``cotangents`` the function gives one number.

@@ -1,6 +1,6 @@
-"""Outside NumPy arrays that a traced function indexes by tracing values.
+"""Outside NumPy arrays that a traced function indexes by traced values.
 
-``table[i]`` calls a method of the array, which cannot return a tracing value. So the function is traced once
+``table[i]`` calls a method of the array, which cannot return a traced value. So the function is traced once
 more as a copy of itself, in which views of another class stand for these arrays. The function and what it
 reads stay as they are, for other threads too.
 """
@@ -21,7 +21,7 @@ _MAX_DEPTH = 32
 
 
 class Indexable(np.ndarray):
-    """A view of a captured array that takes tracing values as indices."""
+    """A view of a captured array that takes traced values as indices."""
 
     #: The captured array; ``None`` for an array that is computed from a view.
     _captured_array = None
@@ -35,7 +35,7 @@ class Indexable(np.ndarray):
         return of.take(indices, axis, out, mode)
 
     def _traced(self, keys):
-        """The captured array as a tracing value of the recording that the keys belong to."""
+        """The captured array as a traced value of the recording that the keys belong to."""
         from ._tracing import innermost
 
         return innermost(keys).tracer(self, _captured.name_of(self) or "captured")

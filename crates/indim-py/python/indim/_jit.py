@@ -17,7 +17,7 @@ from ._written import WrittenModel
 class CompiledFunction(_CompiledFunction):
     """A Python function that runs as one fused program.
 
-    It is run once on tracing values for each combination of element types and ranks. After two shapes, one
+    It is run once on traced values for each combination of element types and ranks. After two shapes, one
     program serves all shapes whose sizes meet its guards. Calls take ``out=``, ``order=`` and ``casting=`` in
     addition to the function's own arguments; a parameter of such a name takes its place. Python numbers adapt
     to the arrays they meet. A number that changes compiles nothing, unless the program needs its value, as an

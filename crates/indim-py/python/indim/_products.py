@@ -1,4 +1,4 @@
-"""Products of arrays, eager on arrays and recorded on tracing values, and NumPy's functions."""
+"""Products of arrays, eager on arrays and recorded on traced values, and NumPy's functions."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ def _term(numbers):
 
 
 def register(functions):
-    """Lets NumPy's functions of these names be traced, and gives tracing values the method ``dot``."""
+    """Lets NumPy's functions of these names be traced, and gives traced values the method ``dot``."""
     UFUNCS["vecdot"] = _ufunc_vecdot(functions["vecdot"])
     for name in ("dot", "outer"):
         ARRAY_FUNCTIONS[getattr(np, name)] = _with_out(name, functions[name])

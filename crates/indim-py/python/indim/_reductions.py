@@ -1,4 +1,4 @@
-"""Functions along axes, of arrays and of tracing values, and NumPy's functions of these names.
+"""Functions along axes, of arrays and of traced values, and NumPy's functions of these names.
 
 Each is one call, as the operations are. The compiled part has the table of their arguments.
 """
@@ -144,7 +144,7 @@ _functions.OPERATION_CODES |= {
 
 
 def register(functions):
-    """Lets NumPy's functions of the same names be traced, and gives tracing values the methods of arrays."""
+    """Lets NumPy's functions of the same names be traced, and gives traced values the methods of arrays."""
     for name, (operands, _, _, _, aliases) in _ROWS.items():
         for known in (name, *aliases):
             numpy_function = getattr(np, known, None)

@@ -1,4 +1,4 @@
-"""Scatters in JAX's style, eager on arrays and recorded on tracing values, and functions composed of them."""
+"""Scatters in JAX's style, eager on arrays and recorded on traced values, and functions composed of them."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 
 
 class _TracedAt:
-    """``x.at`` of a tracing value."""
+    """``x.at`` of a traced value."""
 
     def __get__(self, instance, owner):
         return self if instance is None else At(instance)

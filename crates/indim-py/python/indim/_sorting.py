@@ -1,4 +1,4 @@
-"""Sorts, quantiles and searches, eager on arrays and recorded on tracing values, and NumPy's functions."""
+"""Sorts, quantiles and searches, eager on arrays and recorded on traced values, and NumPy's functions."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ def _between(rows, position):
 
 
 def register(functions):
-    """Lets NumPy's functions of these names be traced, and gives tracing values the methods of arrays."""
+    """Lets NumPy's functions of these names be traced, and gives traced values the methods of arrays."""
 
     @implements(np.sort)
     def _sort(a, axis=-1, kind=None, order=None, *, stable=None):

@@ -24,7 +24,7 @@ from ._operators import UFUNCS_OF_SYMBOLS, define_operators
 from ._signatures import ADAPTED
 from ._statics import frozen
 
-#: Handlers of NumPy's functions on tracing values; filled by `_array_functions.py`, `_compositions.py`,
+#: Handlers of NumPy's functions on traced values; filled by `_array_functions.py`, `_compositions.py`,
 #: `_products.py`, `_reductions.py`, `_scatters.py`, `_sorting.py` and `_views.py`.
 ARRAY_FUNCTIONS = {}
 
@@ -51,7 +51,7 @@ OPERAND_ATTRIBUTES = ("where", "initial")
 
 
 class Recording:
-    """A call of a function on tracing values: the recorder of the compiled part, and names for messages.
+    """A call of a function on traced values: the recorder of the compiled part, and names for messages.
 
     A differentiated function, and one of a loop or branch, is recorded within the recording ``outer``:
     its parameters stand for the values ``sources`` there.
@@ -68,11 +68,11 @@ class Recording:
         self.is_over = False
         self.outer = outer
         self.depth = 0 if outer is None else outer.depth + 1
-        #: The array namespace of tracing values, if not indim.
+        #: The array namespace of traced values, if not indim.
         self.namespace = None if outer is None else outer.namespace
         self.sources = []
         self._lifted = {}
-        #: Whether NumPy requested the elements of a tracing value.
+        #: Whether NumPy requested the elements of a traced value.
         self.has_requested_elements = False
         #: Whether the function runs only if it is chosen.
         self.is_branch = False
@@ -116,7 +116,7 @@ class Recording:
         return self._lifted[source._name]
 
     def tracer(self, value, name):
-        """A tracing value or an array as a value of this recording; messages use ``name``."""
+        """A traced value or an array as a value of this recording; messages use ``name``."""
         if isinstance(value, Tracer):
             return self.lift(value)
         value = captured_array(plain_value(value))
@@ -256,7 +256,7 @@ class Tracer:
         if _captured.is_index(sys._getframe(1)):
             self._refuse(
                 "an index of a NumPy array",
-                f"write indim.take(array, {self._value_text}, axis=0), which takes arrays and tracing values",
+                f"write indim.take(array, {self._value_text}, axis=0), which takes arrays and traced values",
             )
         self._refuse(
             "a NumPy array",
@@ -306,7 +306,7 @@ class Tracer:
         return self._record(symbol, (x, y))
 
     def _is_for_labels(self, operands):
-        """Whether an operand is an array of xarray with tracing values: xarray then does the operation."""
+        """Whether an operand is an array of xarray with traced values: xarray then does the operation."""
         return self._recording.namespace is not None and _foreign.is_labelled(operands)
 
     def _product(self, x, y):
@@ -494,11 +494,11 @@ def tracer_of(operands):
     for operand in operands:
         if isinstance(operand, Tracer):
             return operand
-    raise TypeError("none of the operands is a tracing value")
+    raise TypeError("none of the operands is a traced value")
 
 
 def operator_call(symbol, x, y):
-    """``x symbol y``; at least one operand is a tracing value."""
+    """``x symbol y``; at least one operand is a traced value."""
     return tracer_of((x, y))._operator(symbol, x, y)
 
 
@@ -519,7 +519,7 @@ def trace(function, recorder, arguments):
         copies = Copies(*roots) if recording.has_requested_elements else None
         if copies is None or not _copy_arrays(copies, function, roots[1]):
             raise
-    # The function probably indexes a NumPy array by a tracing value.
+    # The function probably indexes a NumPy array by a traced value.
     recorder.restart()
     recording = Recording(recorder, recording.function)
     return _record_trace(
@@ -581,7 +581,7 @@ def rebuilt(container, values):
 
 
 def has_tracer(value, depth=0):
-    """Whether a tracing value is in a list, tuple or dict, up to the maximum depth of containers."""
+    """Whether a traced value is in a list, tuple or dict, up to the maximum depth of containers."""
     if depth > 32 or not isinstance(value, (list, tuple, dict)):
         return isinstance(value, Tracer)
     items = value.values() if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""View functions and concatenations, eager on arrays and recorded on tracing values."""
+"""View functions and concatenations, eager on arrays and recorded on traced values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indices of tracing values, and NumPy's view functions and concatenations."""
+"""Indices of traced values, and NumPy's view functions and concatenations."""
 
 from __future__ import annotations
 

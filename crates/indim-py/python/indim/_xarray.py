@@ -1,6 +1,6 @@
 """xarray's DataArrays, Datasets and Variables: dimensions by name.
 
-A compiled function is traced with labelled arrays of tracing values. So xarray itself defines their
+A compiled function is traced with labelled arrays of traced values. So xarray itself defines their
 operations: the alignment of dimensions and coordinates, and the attributes. The program computes exactly
 the operations that xarray would have requested from NumPy. It is cached with the labels of its results, for
 arguments with equal labels (`_labels.py`). Operations of indim and expressions go through
@@ -425,7 +425,7 @@ def _results(computed):
 
 
 def operation(function, operands, attributes, out):
-    """One operation of indim on labelled arrays, which may be tracing values with labels."""
+    """One operation of indim on labelled arrays, which may be traced values with labels."""
     refuse_out(out)
     refuse_mixture([f"operand {position}" for position in range(len(operands))], operands)
     for position, value in enumerate(operands):
@@ -435,7 +435,7 @@ def operation(function, operands, attributes, out):
 
 
 def holds_tracers(value):
-    """Whether a labelled array, or a variable of a Dataset, holds a tracing value."""
+    """Whether a labelled array, or a variable of a Dataset, holds a traced value."""
     if isinstance(value, xr.Dataset):
         return any(holds_tracers(variable) for variable in value.data_vars.values())
     return isinstance(value, _LABELLED) and isinstance(getattr(value, "variable", value)._data, Tracer)

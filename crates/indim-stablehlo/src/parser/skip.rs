@@ -1,5 +1,5 @@
-//! Skips text: attributes, which keep only their span, locations, and unsupported operations. It works on
-//! tokens, so brackets in strings do not count.
+//! Skips text. Of attributes and locations the parser keeps only the span, of unsupported operations nothing.
+//! It works on tokens, so brackets in strings do not count.
 
 use indim_model::FormatErrorKind;
 use indim_text::Span;
@@ -7,7 +7,7 @@ use indim_text::Span;
 use super::{ParseResult, Parser};
 use crate::lexer::{Token, TokenKind};
 
-/// The closing bracket of this one.
+/// The bracket that closes `mark`; `None` if `mark` opens none.
 const fn closing(mark: u8) -> Option<u8> {
     match mark {
         b'(' => Some(b')'),
@@ -67,7 +67,8 @@ impl Parser<'_, '_> {
         matches!(self.next.kind, TokenKind::Mark(mark) if closing(mark).is_some())
     }
 
-    /// Skips an attribute without a type: `[0, 2]`, `-1`, `e5m10`, `array<i64: 1>`, `#stablehlo<..>`, `@f`.
+    /// Skips one attribute or type without a suffix `: type`: `[0, 2]`, `-1`, `e5m10`, `array<i64: 1>`,
+    /// `#stablehlo<..>`, `@f`.
     pub(super) fn skip_primary(&mut self) -> ParseResult<Span> {
         if self.is_open() {
             return self.skip_balanced();
@@ -97,7 +98,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Skips the value of an attribute in a list or a dictionary, up to its end.
+    /// Skips the value of an attribute, up to the comma or closing bracket after it.
     pub(super) fn skip_value(&mut self) -> ParseResult<Span> {
         self.skip_up_to("an attribute", |token| {
             matches!(
@@ -107,7 +108,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// Skips the value of an alias: the rest of its line, and the content of its brackets.
+    /// Skips the value of an attribute alias, up to the next line outside brackets.
     pub(super) fn skip_alias_value(&mut self) -> ParseResult<Span> {
         let mut is_first = true;
         self.skip_up_to("an attribute", |token| {
@@ -131,7 +132,8 @@ impl Parser<'_, '_> {
         last.map(|last| start.to(last)).ok_or_else(|| self.unexpected(what))
     }
 
-    /// Skips an operation of unknown syntax, up to a line that begins another operation.
+    /// Skips an operation of unknown syntax, up to a line that begins another operation, a closing bracket,
+    /// or the end of the text.
     pub(super) fn skip_operation(&mut self) -> ParseResult<()> {
         let mut is_first = true;
         loop {

@@ -22,7 +22,8 @@ use crate::{ArrayRegion, Source, StoreError, StoreErrorKind};
 /// comma, semicolon, tab and `|` in the first line. A first line of numbers is data, and its columns
 /// have positions, from 0, instead of names; positions also select columns of tables with a header.
 /// Empty fields become NaN, with a note in [`Source::remarks`], but are errors in a column of `true` and
-/// `false`. Any other field that is not a number is an error with its line.
+/// `false`. Any other field that is not a number is an error with its line, and so is an integer
+/// beyond `i64` or a decimal beyond `f64`.
 ///
 /// ```
 /// use indim_stores::csv::CsvColumn;

@@ -2,9 +2,9 @@
 //!
 //! - `read.rs`: pages as sources, with the library `tiff`;
 //! - `patched_file.rs`: a file with some bytes replaced, for tiles that cross the edge of a page;
-//! - `lists.rs`: checks of tag lists; `page_storage.rs`: stored bytes of strips and tiles;
+//! - `lists.rs`: checks of tag lists; `page_storage.rs`: upper bounds of the memory for strips and tiles;
 //!   `zstd_page.rs`: strips and tiles compressed by zstd;
-//! - `write.rs`: results; `geo.rs`: reads the geographic tags.
+//! - `write.rs`: writes results, with geographic tags; `geo.rs`: reads these tags.
 
 mod geo;
 mod lists;

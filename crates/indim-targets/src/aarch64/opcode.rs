@@ -82,7 +82,7 @@ impl machine::Opcode for Opcode {
     const REGISTERS: usize = 32;
     const REGISTER_BYTES: u32 = REGISTER_BYTES;
     /// Two constants, and a copy of the source that the result replaces.
-    const MAX_LOADED: usize = 3;
+    const MAX_EXTRA_REGISTERS: usize = 3;
     const CAN_REDUCE_LANES: bool = false;
 
     fn memory_source(self) -> Option<usize> {

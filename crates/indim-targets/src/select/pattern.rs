@@ -83,8 +83,8 @@ pub(super) fn operands<'a>(
 }
 
 /// Matches patterns backwards from the outputs. Returns, for each value, the pattern that ends with it,
-/// and whether the value is computed. An inner value of a pattern is not, unless a value outside uses it
-/// too.
+/// and whether the value is computed. An inner value of a pattern is computed only if a value outside
+/// the pattern uses it too.
 pub(super) fn match_patterns<O: TargetLowering>(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
     let mut patterns = vec![None; body.instructions.len()];
     let mut is_needed = vec![false; body.instructions.len()];

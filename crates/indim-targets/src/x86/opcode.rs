@@ -90,7 +90,7 @@ impl<S: X86InstructionSet> crate::machine::Opcode for Opcode<S> {
     const MASK_REGISTERS: usize = S::MASK_REGISTERS;
     const REGISTER_BYTES: u32 = S::REGISTER_BYTES;
     /// A constant that cannot be a memory operand of the instruction.
-    const MAX_LOADED: usize = 1;
+    const MAX_EXTRA_REGISTERS: usize = 1;
     const CAN_REDUCE_LANES: bool = true;
 
     fn memory_source(self) -> Option<usize> {

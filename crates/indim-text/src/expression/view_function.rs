@@ -1,11 +1,11 @@
-//! The table of functions that rearrange, join or sort arrays: parameters and documentation. `views.rs`
-//! elaborates them.
+//! The table of functions that rearrange, join, gather, scatter, sort or search arrays: parameters and
+//! documentation. `views.rs` elaborates them. *View* here means a row of the section Views in `docs/ops.md`.
 
 use indim_ops::ScatterOp;
 
 use super::parameter::{AttributeKey, CallParameter};
 
-/// A function that rearranges, joins or sorts arrays.
+/// A function that rearranges, joins, gathers, scatters, sorts or searches arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ViewFunction {
     Concatenate,
@@ -42,7 +42,8 @@ pub(crate) struct ViewRow {
     attributes: &'static [AttributeKey],
     /// A call with the defaults.
     pub(crate) call: &'static str,
-    /// The element types.
+    /// The element types, by the classes of `docs/ops.md`: P is `bool`, S signed, U unsigned, F float, C
+    /// complex.
     pub(crate) types: &'static str,
     /// The documentation.
     pub(crate) doc: &'static str,
@@ -58,8 +59,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         attributes: &[AttributeKey::Axis],
         call: "concatenate([x, y], axis=0)",
         types: "any",
-        doc: "Joins arrays along an axis; each is written in place. `None` flattens them first. The numpy \
-              rule promotes element types; other rules require equal types.",
+        doc: "Joins arrays along an axis; each is written directly to its place in the result. `None` \
+              flattens them first. The numpy rule promotes element types; other rules require equal types.",
     },
     ViewRow {
         function: ViewFunction::Stack,
@@ -89,8 +90,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         attributes: &[AttributeKey::Shift, AttributeKey::Axes],
         call: "roll(x, shift, axis=None)",
         types: "any",
-        doc: "Moves the elements by `shift` along the axis, by default in row-major order. Elements that \
-              leave one end enter at the other. Several shifts need one axis each.",
+        doc: "Moves the elements by `shift` along the axis; `None` moves all elements in row-major order. \
+              Elements that leave one end enter at the other. Several shifts need one axis each.",
     },
     ViewRow {
         function: ViewFunction::Pad,

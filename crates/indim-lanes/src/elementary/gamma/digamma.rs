@@ -35,12 +35,11 @@ pub fn digamma<F: FloatLane>(x: F) -> F {
 #[inline(always)]
 fn derivative<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let argument = Argument::of(x);
-    // The value of the polynomial at `argument.polynomial_argument`.
-    let polynomial_argument = between_half_and_8(argument.polynomial_argument);
+    let polynomial_value = between_half_and_8(argument.polynomial_argument);
     let inverse = exact_pair(F::constant(1.0)).div(exact_pair(x));
-    let near = sum(polynomial_argument, negate_pair(inverse));
+    let near = sum(polynomial_value, negate_pair(inverse));
     let of_magnitude =
-        Pair::select(argument.is_far(), asymptotic(argument.magnitude), polynomial_argument);
+        Pair::select(argument.is_far(), asymptotic(argument.magnitude), polynomial_value);
     // `x` is negative here, and so is its inverse.
     let reflected = sum(sum(of_magnitude, negate_pair(inverse)), cotangent(argument.magnitude));
     let otherwise = Pair::select(argument.is_reflected(), reflected, of_magnitude);

@@ -51,11 +51,10 @@ fn value_or_infinity<F: FloatLane>(x: Pair<F>) -> F {
 #[inline(always)]
 fn of_magnitude<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
     let log = log_accurate(argument.magnitude);
-    // The value of the polynomial at `argument.polynomial_argument`.
-    let polynomial_argument = between_half_and_8(argument);
-    let near = sum(negate_pair(log), polynomial_argument);
+    let polynomial_value = between_half_and_8(argument);
+    let near = sum(negate_pair(log), polynomial_value);
     let ordinary =
-        Pair::select(argument.is_far(), stirling(argument.magnitude, log), polynomial_argument);
+        Pair::select(argument.is_far(), stirling(argument.magnitude, log), polynomial_value);
     Pair::select(argument.is_near, near, ordinary)
 }
 

@@ -31,17 +31,16 @@ pub fn trigamma<F: FloatLane>(x: F) -> F {
 fn second_derivative<F: FloatLane>(x: F) -> F {
     let argument = Argument::of(x);
     let infinity = F::constant(f64::INFINITY);
-    // The value of the polynomial at `argument.polynomial_argument`.
-    let polynomial_argument = between_half_and_8(argument.polynomial_argument);
+    let polynomial_value = between_half_and_8(argument.polynomial_argument);
     let inverse = exact_pair(F::constant(1.0)).div(exact_pair(argument.magnitude));
     let inverse_square = inverse.mul(inverse).normalized();
-    let of_magnitude = Pair::select(argument.is_far(), asymptotic(inverse), polynomial_argument);
+    let of_magnitude = Pair::select(argument.is_far(), asymptotic(inverse), polynomial_value);
     let reflected = sum(
         inverse_square_of_sine(argument.magnitude),
         sum(inverse_square, negate_pair(of_magnitude)),
     );
     let otherwise = Pair::select(argument.is_reflected(), reflected, of_magnitude);
-    let near = sum(inverse_square, polynomial_argument);
+    let near = sum(inverse_square, polynomial_value);
     let value = Pair::select(argument.is_near, near, otherwise).value();
     // If the square of the inverse overflows, its low part is a NaN.
     let is_tiny = inverse.high.mul(inverse.high).equal(infinity);

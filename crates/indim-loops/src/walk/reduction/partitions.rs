@@ -1,4 +1,7 @@
 //! Partitions of a nest with a reduced axis, each with its own walk: units of columns, or tiles of rows.
+//!
+//! `reduction.rs` defines column, row, unit, segment and kept axis. A *step* is one index along the tile axis
+//! (`walk/mod.rs`).
 
 use core::ops::Range;
 
@@ -41,7 +44,8 @@ pub enum UnitForm {
 }
 
 impl NestPartition {
-    /// The number of segments that are reduced independently: segments of units, or tiles of rows.
+    /// The number of parts that are reduced independently: segments of units of columns, or tiles of rows,
+    /// each one segment.
     pub fn segments(&self) -> usize {
         self.walk.outer_sizes.iter().product::<usize>() * self.segments_along_axis()
     }
@@ -56,8 +60,8 @@ impl NestPartition {
         matches!(self.form, UnitForm::Columns(_)) && self.segments_along_axis() > 1
     }
 
-    /// Whether the partition has at most [`MAX_UNGATHERED_ROWS`] rows, which are processed one by one at any
-    /// length.
+    /// Whether units are rows, and at most [`MAX_UNGATHERED_ROWS`], which are processed one by one, however
+    /// short.
     pub fn has_few_rows(&self) -> bool {
         let outer = self.walk.outer_sizes.iter().product::<usize>();
         let rows = outer.saturating_mul(self.walk.tile_axis);
@@ -113,7 +117,7 @@ impl ReductionNest<'_> {
         let is_dense = |operand| innermost(operand) == self.element_sizes[operand] as isize;
         let is_direct = self.are_direct(innermost);
         let is_row = |operand| is_dense(operand) || innermost(operand) == 0;
-        let has_rows = columns > 1
+        let steps_are_rows = columns > 1
             && (is_direct
                 || self.folds
                 || self.minimum_row.is_some_and(|minimum| columns >= minimum)
@@ -125,8 +129,9 @@ impl ReductionNest<'_> {
             1 => floor_power_of_two(self.block),
             _ => MAX_TILE_STEPS.min(floor_power_of_two(self.block / columns)),
         };
-        let walk = self.tile_walk(&axes, rank + 2, steps.min(segment), has_rows);
+        let walk = self.tile_walk(&axes, rank + 2, steps.min(segment), steps_are_rows);
         NestPartition {
+            // A tile is a power of two of steps, unless it covers the whole axis.
             segment_tiles: segment / walk.tile_steps.next_power_of_two(),
             walk,
             form: UnitForm::Columns(columns),
@@ -137,7 +142,8 @@ impl ReductionNest<'_> {
         }
     }
 
-    /// Whether an access with non-contiguous columns is constant along the outer axes.
+    /// Whether some access would be gathered again at each outer point: its columns are not contiguous, and
+    /// it is constant along the outer axes.
     fn is_gathered_again(&self) -> bool {
         let kept = &self.axes.kept;
         let rank = kept.sizes.len().saturating_sub(1);
@@ -171,6 +177,8 @@ impl ReductionNest<'_> {
     /// The partition of whole rows, several in a tile.
     pub(super) fn rows(&self) -> NestPartition {
         let folds = self.folds_rows();
+        // Nests that machine code could fold, but whose rows are too short, are computed first, so they are
+        // not read in place.
         let is_direct =
             (folds || !self.folds) && self.are_direct(|operand| self.reduced_stride(operand));
         let length = self.axes.length;
@@ -180,9 +188,9 @@ impl ReductionNest<'_> {
             true => self.rows_of_a_tile(folds),
             false => (self.block / length).min(if folds { MAX_FOLDED_ROWS } else { self.block }),
         };
-        let has_rows =
+        let steps_are_rows =
             is_direct || folds || self.goes_by_rows(axes.sizes[..rank - 1].iter().product());
-        let walk = self.tile_walk(&axes, rank - 1, rows, has_rows);
+        let walk = self.tile_walk(&axes, rank - 1, rows, steps_are_rows);
         NestPartition {
             walk,
             form: UnitForm::Row(length),
@@ -194,16 +202,17 @@ impl ReductionNest<'_> {
         }
     }
 
-    /// The walk over these axes; a tile covers those from `inner_from` on completely.
+    /// The walk over these axes; a tile covers those from `inner_from` on completely. `steps_are_rows` if an
+    /// executor processes each step of a tile as one row.
     fn tile_walk(
         &self,
         axes: &CoalescedAxes,
         inner_from: usize,
         tile_steps: usize,
-        has_rows: bool,
+        steps_are_rows: bool,
     ) -> Walk {
         let operand = |operand: usize| {
-            operand_walk(axes, operand, self.element_sizes[operand], inner_from, has_rows)
+            operand_walk(axes, operand, self.element_sizes[operand], inner_from, steps_are_rows)
         };
         let tile_axis = axes.sizes[inner_from - 1];
         let tile_steps = tile_steps.min(tile_axis);
