@@ -1,6 +1,6 @@
-//! The file map: ARCHITECTURE.md names every crate, documents name only existing paths and items and link to
-//! existing files and headings, each file has a first line that describes it, and the page of each module
-//! names its files.
+//! The file map: ARCHITECTURE.md names every crate, documents name only existing paths, items and project
+//! commands, and link to existing files and headings, each file has a first line that describes it, and the
+//! page of each module names its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,6 +80,20 @@ fn documents_name_items_that_exist() {
         }
     }
     assert!(count >= 10, "documents name {count} items");
+}
+
+#[test]
+fn documents_name_project_commands_that_exist() {
+    let commands = fs::read_to_string(root().join("xtask/src/main.rs")).unwrap();
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for rest in text.split("cargo xtask ").skip(1) {
+            let name: String =
+                rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+            let is_known = commands.contains(&format!("Some(\"{name}\")"));
+            assert!(is_known, "{}: `cargo xtask {name}`", document.display());
+        }
+    }
 }
 
 /// The lines of a document outside code blocks.
