@@ -34,7 +34,7 @@ use facts::Facts;
 const MAX_FINDINGS: usize = 1000;
 
 /// The findings about a model, each once, in the order of its nodes, without those with a code in `allowed`.
-/// At most [`MAX_FINDINGS`].
+/// At most 1000 of them: errors are kept first.
 ///
 /// ```
 /// use indim_model::lint::findings;
