@@ -20,7 +20,7 @@ enum ColorMode {
 /// The option of all commands.
 #[derive(Debug, Args)]
 pub(crate) struct Color {
-    /// Where to colour messages and help.
+    /// Colours of messages and help.
     // `set_choice` has already read it, so that errors of the arguments are coloured too.
     #[arg(
         id = "color",

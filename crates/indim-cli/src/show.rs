@@ -13,7 +13,7 @@ use crate::output;
 /// The form of a printed result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PrintFormat {
-    /// As NumPy prints arrays; large arrays are summarised.
+    /// NumPy's text of an array; large arrays are summarised.
     Text,
     /// Rows of numbers separated by commas; an array with one axis has one number a line.
     Csv,

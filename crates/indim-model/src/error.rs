@@ -189,7 +189,7 @@ pub enum FormatErrorKind {
 pub struct Unsupported {
     /// Its name in the file.
     pub name: String,
-    /// The reason; `None` if the operation is unsupported whatever its operands and attributes are.
+    /// The reason; `None` if the operation is unsupported with any operands and attributes.
     pub reason: Option<String>,
     /// Number of occurrences in the file.
     pub count: usize,

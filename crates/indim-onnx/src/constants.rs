@@ -144,7 +144,7 @@ pub(super) fn one_hot(call: &Call<'_>) -> LoweringResult {
     let axis = call.axis(call.int("axis", -1)?, sizes.len() + 1)?;
     sizes.insert(axis, depth);
     let own = (0..sizes.len()).filter(|&at| at != axis).map(|at| at as i64).collect::<Vec<_>>();
-    // As `i64`, indices from 2^63 on would be negative and count from the end.
+    // Indices from 2^63 on would be negative in `i64`, and count from the end.
     let dtype = if call.dtype(0)? == DType::U64 { DType::U64 } else { DType::I64 };
     let mut indices = call.value(0)?.convert(dtype);
     if call.version() >= NEGATIVE_SINCE && dtype == DType::I64 {

@@ -4,7 +4,7 @@
 //! Eight accumulators hide the latency of the multiply-add: they belong to neighbouring columns, or, if
 //! columns are few, to neighbouring blocks.
 
-use crate::element::ProductElement;
+use crate::element::{ProductElement, WideSum};
 use crate::order::{CONTRACTION_LANES, MAX_CHAIN, REDUCTION_BLOCK, block_length};
 use crate::tile::TileResults;
 use crate::vector::Vector;
@@ -66,7 +66,7 @@ pub(crate) unsafe fn run<V: Vector>(dot: &DotArguments) {
             }
             let sums = dot.sums.cast::<<V::Element as ProductElement>::Wide>();
             for column in dot.columns..dot.sum_count {
-                sums.add(column).write(<V::Element as ProductElement>::WIDE_ZERO);
+                sums.add(column).write(<V::Element as ProductElement>::Wide::ZERO);
             }
         }
     }

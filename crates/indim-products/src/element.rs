@@ -6,7 +6,7 @@ use indim_ops::{bf16, f16};
 /// An element type of products. The chains of `fma` and the lanes of a block have this type.
 pub(crate) trait ProductElement: Copy + Send + Sync + 'static {
     /// The type in which blocks are added: `f64` for floats, the same type for integers.
-    type Wide: Copy + Send + Sync + 'static;
+    type Wide: WideSum;
 
     /// Whether sums follow the order of summation (`order.rs`). Sums of groups of factors do not: they
     /// wrap, so every order gives the same value. For groups, a slice is one chain, and sums in the wide
@@ -17,32 +17,48 @@ pub(crate) trait ProductElement: Copy + Send + Sync + 'static {
     /// Zero; +0 for floats.
     const ZERO: Self;
 
-    /// Zero; +0 for floats.
-    const WIDE_ZERO: Self::Wide;
-
     /// `x * y + addend` with one rounding; wrapping for integers.
     fn fma(x: Self, y: Self, addend: Self) -> Self;
 
     /// The sum, rounded or wrapping.
     fn add(self, other: Self) -> Self;
 
-    /// The sum, rounded or wrapping.
-    fn add_wide(x: Self::Wide, y: Self::Wide) -> Self::Wide;
-
     /// The value of a block: +0 is added, so the result is never -0.
     fn widen(self) -> Self::Wide;
 
     /// The nearest element, with the canonical NaN.
     fn narrow(wide: Self::Wide) -> Self;
+}
+
+/// A type in which blocks of products are added.
+pub(crate) trait WideSum: Copy + Send + Sync + 'static {
+    /// Zero; +0 for floats.
+    const ZERO: Self;
+
+    /// The sum, rounded or wrapping.
+    fn add(self, other: Self) -> Self;
 
     /// The value with the canonical NaN.
-    fn canonical(wide: Self::Wide) -> Self::Wide;
+    fn canonical(self) -> Self;
+}
+
+impl WideSum for f64 {
+    const ZERO: f64 = 0.0;
+
+    #[inline(always)]
+    fn add(self, other: f64) -> f64 {
+        self + other
+    }
+
+    #[inline(always)]
+    fn canonical(self) -> f64 {
+        self.with_canonical_nan()
+    }
 }
 
 impl ProductElement for f32 {
     type Wide = f64;
     const ZERO: f32 = 0.0;
-    const WIDE_ZERO: f64 = 0.0;
 
     #[inline(always)]
     fn fma(x: f32, y: f32, addend: f32) -> f32 {
@@ -55,11 +71,6 @@ impl ProductElement for f32 {
     }
 
     #[inline(always)]
-    fn add_wide(x: f64, y: f64) -> f64 {
-        x + y
-    }
-
-    #[inline(always)]
     fn widen(self) -> f64 {
         f64::from(self) + 0.0
     }
@@ -68,17 +79,11 @@ impl ProductElement for f32 {
     fn narrow(wide: f64) -> f32 {
         (wide as f32).with_canonical_nan()
     }
-
-    #[inline(always)]
-    fn canonical(wide: f64) -> f64 {
-        wide.with_canonical_nan()
-    }
 }
 
 impl ProductElement for f64 {
     type Wide = f64;
     const ZERO: f64 = 0.0;
-    const WIDE_ZERO: f64 = 0.0;
 
     #[inline(always)]
     fn fma(x: f64, y: f64, addend: f64) -> f64 {
@@ -91,11 +96,6 @@ impl ProductElement for f64 {
     }
 
     #[inline(always)]
-    fn add_wide(x: f64, y: f64) -> f64 {
-        x + y
-    }
-
-    #[inline(always)]
     fn widen(self) -> f64 {
         self + 0.0
     }
@@ -104,19 +104,27 @@ impl ProductElement for f64 {
     fn narrow(wide: f64) -> f64 {
         wide.with_canonical_nan()
     }
-
-    #[inline(always)]
-    fn canonical(wide: f64) -> f64 {
-        wide.with_canonical_nan()
-    }
 }
 
 macro_rules! integers {
     ($($integer:ident)*) => { $(
+        impl WideSum for $integer {
+            const ZERO: $integer = 0;
+
+            #[inline(always)]
+            fn add(self, other: $integer) -> $integer {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn canonical(self) -> $integer {
+                self
+            }
+        }
+
         impl ProductElement for $integer {
             type Wide = $integer;
             const ZERO: $integer = 0;
-            const WIDE_ZERO: $integer = 0;
 
             #[inline(always)]
             fn fma(x: $integer, y: $integer, addend: $integer) -> $integer {
@@ -129,22 +137,12 @@ macro_rules! integers {
             }
 
             #[inline(always)]
-            fn add_wide(x: $integer, y: $integer) -> $integer {
-                x.wrapping_add(y)
-            }
-
-            #[inline(always)]
             fn widen(self) -> $integer {
                 self
             }
 
             #[inline(always)]
             fn narrow(wide: $integer) -> $integer {
-                wide
-            }
-
-            #[inline(always)]
-            fn canonical(wide: $integer) -> $integer {
                 wide
             }
         }
@@ -180,7 +178,6 @@ macro_rules! groups {
             type Wide = i32;
             const IS_ORDERED: bool = false;
             const ZERO: $type = $type(0);
-            const WIDE_ZERO: i32 = 0;
 
             #[inline(always)]
             fn fma($x: $type, $y: $type, addend: $type) -> $type {
@@ -193,11 +190,6 @@ macro_rules! groups {
             }
 
             #[inline(always)]
-            fn add_wide(x: i32, y: i32) -> i32 {
-                x.wrapping_add(y)
-            }
-
-            #[inline(always)]
             fn widen(self) -> i32 {
                 self.0
             }
@@ -205,11 +197,6 @@ macro_rules! groups {
             #[inline(always)]
             fn narrow(wide: i32) -> $type {
                 $type(wide)
-            }
-
-            #[inline(always)]
-            fn canonical(wide: i32) -> i32 {
-                wide
             }
         }
     )*};

@@ -20,7 +20,8 @@
 //! - *group*: two or four neighbouring summed indices, whose products one instruction adds;
 //! - *panel*: a packed copy of some rows of `x` or columns of `y`, as many as a register tile has.
 //!
-//! Files, in reading order:
+//! Files, in reading order. In pairs such as `dot.rs` and `dots.rs`, the first has one call of a kernel, the
+//! second covers a macro tile by these calls:
 //! - `product.rs`: the description of a product;
 //! - `plan.rs`: the plan of a product for a level and a number of threads: phases of independent tasks;
 //! - `order.rs`: the order of summation;

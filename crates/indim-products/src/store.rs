@@ -1,6 +1,6 @@
 //! Stores of wide sums: rounding to the result's type, at any strides. Holds unsafe code.
 
-use crate::element::{ProductElement, Round};
+use crate::element::{ProductElement, Round, WideSum};
 
 /// The arguments of a store. Offsets are in bytes.
 pub(crate) struct StoreArguments {
@@ -86,6 +86,9 @@ pub(crate) unsafe fn add<E: ProductElement>(add: &AddArguments) {
     let (to, from) = (add.to.cast::<E::Wide>(), add.from.cast::<E::Wide>());
     for index in 0..add.count {
         // SAFETY: the caller ensures `count` sums of both.
-        unsafe { to.add(index).write(E::add_wide(to.add(index).read(), from.add(index).read())) }
+        unsafe {
+            let sum = to.add(index);
+            sum.write(sum.read().add(from.add(index).read()));
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! Accumulators stay in registers for a chain. The lanes of a block are added in a second set of
 //! registers; the sums of blocks are added in nodes of the wide type, in L1.
 
-use crate::element::ProductElement;
+use crate::element::{ProductElement, WideSum};
 use crate::order::{CONTRACTION_LANES, MAX_CHAIN, REDUCTION_BLOCK, block_length};
 use crate::vector::Vector;
 
@@ -337,7 +337,8 @@ unsafe fn merge<E: ProductElement>(nodes: *mut E::Wide, size: usize, top: usize,
         unsafe {
             let (to, from) = (nodes.add((node - 1) * size), nodes.add(node * size));
             for index in 0..size {
-                to.add(index).write(E::add_wide(to.add(index).read(), from.add(index).read()));
+                let sum = to.add(index);
+                sum.write(sum.read().add(from.add(index).read()));
             }
         }
     }
@@ -362,7 +363,7 @@ pub(crate) unsafe fn finish_tree<E: ProductElement>(
     unsafe {
         if blocks == 0 {
             for index in 0..rows * width {
-                nodes.add(index).write(E::WIDE_ZERO);
+                nodes.add(index).write(E::Wide::ZERO);
             }
         } else {
             let top = blocks.count_ones() as usize - 1;
@@ -374,7 +375,7 @@ pub(crate) unsafe fn finish_tree<E: ProductElement>(
             for column in 0..columns {
                 let wide = from.add(column).read();
                 if results.is_wide {
-                    to.cast::<E::Wide>().add(column).write_unaligned(E::canonical(wide));
+                    to.cast::<E::Wide>().add(column).write_unaligned(wide.canonical());
                 } else {
                     to.cast::<E>().add(column).write_unaligned(E::narrow(wide));
                 }

@@ -194,7 +194,7 @@ impl Plan {
     }
 
     /// Whether a run certainly reads each element of the input with this index at most once. `false`
-    /// also for an input of which several slices are read, and if a job has several pieces along an axis
+    /// also if a run reads several slices of the input, and if a job has several pieces along an axis
     /// that does not cut the input.
     pub fn reads_once(&self, input: usize) -> bool {
         let reads = self.passes.iter().flat_map(|pass| {

@@ -73,10 +73,10 @@ pub(crate) type PinnedRegister = (Register, u8);
 /// How instructions read elements of a step that are in no register yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementAccess {
-    /// As memory operands, if the instruction allows them. Elements that later instructions read too are
+    /// Elements are memory operands, if the instruction allows them. Elements that later instructions read too are
     /// loaded into a register if one is free.
     MemoryOperand,
-    /// In registers, by separate loads: in a masked tail, only loads are masked.
+    /// Separate instructions load elements into registers: in a masked tail, only loads are masked.
     #[allow(dead_code, reason = "only AVX-512 masks tails")]
     Register,
 }

@@ -1,8 +1,8 @@
 //! Compilation of bodies that fold: the number of lanes and of accumulator registers.
 //!
 //! A step computes the 32 lanes of a block of the summation tree, by unrolled copies of code for fewer
-//! lanes. If registers do not suffice, a step has fewer lanes, so that its accumulators fit beside the
-//! registers of the computation.
+//! lanes. A step has fewer lanes if registers are short, so that its accumulators and the computation
+//! fit in them.
 
 use indim_codegen::{Body, LaneType, Primitive};
 use indim_ops::DType;

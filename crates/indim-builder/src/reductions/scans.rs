@@ -42,6 +42,11 @@ impl ReductionContext<'_> {
         self.scan(op, &self.builder().convert(&self.x, self.result_dtype())?, options)
     }
 
+    /// The scan of the operand in its own element type, a cumulative maximum or minimum.
+    fn extremes(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
+        self.scan(op, &self.x, options)
+    }
+
     /// The scan of the operand as truth values.
     fn truths(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
         self.scan(op, &self.builder().convert(&self.x, DType::Bool)?, options)
@@ -73,13 +78,6 @@ scans! {
     cummin = extremes Min;
     cumall = truths And;
     cumany = truths Or;
-}
-
-impl ReductionContext<'_> {
-    /// The scan of the operand in its own element type, a cumulative maximum or minimum.
-    fn extremes(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
-        self.scan(op, &self.x, options)
-    }
 }
 
 pub(super) fn nancumsum(

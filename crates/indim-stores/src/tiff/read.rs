@@ -102,9 +102,9 @@ impl TiffFile {
     /// `io`; `bad-tiff` if it is damaged or uses a feature that the library does not read; `several-pages`,
     /// `no-page`; `unknown-element-type`; `memory-limit`, `too-large`.
     pub fn open(path: &Path, page: Option<usize>, limit: usize) -> Result<Self, StoreError> {
-        let open =
-            || catch_library_panic(ErrorCode::BAD_TIFF, || Self::open_inner(path, page, limit));
-        open().map_err(|kind| StoreError::new(path.to_string_lossy(), kind))
+        let open = || Self::open_inner(path, page, limit);
+        catch_library_panic(ErrorCode::BAD_TIFF, open)
+            .map_err(|kind| StoreError::new(path.to_string_lossy(), kind))
     }
 
     fn open_inner(path: &Path, page: Option<usize>, limit: usize) -> Result<Self, StoreErrorKind> {

@@ -61,8 +61,8 @@ impl Target for Avx512 {
     }
 }
 
-/// Compiles a body. `None` for a body that folds more than `MAX_FOLD_INPUTS` inputs, each of which needs
-/// a pointer register, or that `compile_fold` refuses.
+/// Compiles a body. `None` for a body that folds more than `MAX_FOLD_INPUTS` inputs, because each needs a
+/// pointer register, and for a body that `compile_fold` refuses.
 fn compile_for<S: X86InstructionSet>(
     body: &Body,
     layout: &OperandLayout,
