@@ -121,18 +121,22 @@ def _convert_argument(declared, value, convert):
     """The argument of an input; a Python number takes the type that the file declares."""
     if value is None:
         return None
-    is_number = declared.dtype is not None and isinstance(value, (bool, int, float, complex))
-    if not is_number and convert is not None and not (declared.is_shape and not isinstance(value, str)):
+    if declared.dtype is not None and isinstance(value, (bool, int, float, complex)):
+        return _number_of_type(declared, value)
+    if convert is not None and (isinstance(value, str) or not declared.is_shape):
         return convert(value)
-    if not is_number:
-        return value if isinstance(value, numpy.ndarray) else numpy.asarray(value)
+    return value if isinstance(value, numpy.ndarray) else numpy.asarray(value)
+
+
+def _number_of_type(declared, number):
+    """A Python number as an array of the element type that the file declares for the input."""
     dtype = _arrays.numpy_dtype(_arrays.indim_name(declared.dtype))
-    is_whole = isinstance(value, (bool, int))
-    if not is_whole and dtype.kind in "biu" or isinstance(value, complex) and dtype.kind == "f":
+    is_whole = isinstance(number, (bool, int))
+    if not is_whole and dtype.kind in "biu" or isinstance(number, complex) and dtype.kind == "f":
         raise TypeError(
-            f"the input `{declared.name}` has the element type {dtype}, and {value!r} is not a number of it"
+            f"the input `{declared.name}` has the element type {dtype}, and {number!r} is not a number of it"
         )
-    return numpy.asarray(value, dtype=dtype)
+    return numpy.asarray(number, dtype=dtype)
 
 
 def names_of(names, argument):
