@@ -73,8 +73,8 @@ pub(crate) type PinnedRegister = (Register, u8);
 /// How instructions read elements of a step that are in no register yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementAccess {
-    /// Elements are memory operands, if the instruction allows them. Elements that later instructions read too are
-    /// loaded into a register if one is free.
+    /// Elements are memory operands, if the instruction allows them. Elements that later instructions read
+    /// too are loaded into a register if one is free.
     MemoryOperand,
     /// Separate instructions load elements into registers: in a masked tail, only loads are masked.
     #[allow(dead_code, reason = "only AVX-512 masks tails")]
