@@ -17,7 +17,7 @@ pub(super) struct FlatNode {
     pub(super) operator: &'static str,
     /// Version of the operator: the opset that introduced it or changed it last.
     pub(super) version: i64,
-    /// The opset that the model imports for the operator's domain.
+    /// The opset of the operator's domain that the model imports, or the function that contains the node.
     pub(super) opset: i64,
     pub(super) attributes: Attributes,
     /// The operands; `None` for a missing optional operand.

@@ -118,6 +118,7 @@ impl ProductPlan {
                 && group_kernels.supports([&rows, &columns, &axes], factor_groups)
             {
                 (kernels, summed, groups) = (group_kernels, axes, factor_groups);
+                // Packing completes an incomplete last group with zeros, so `x` is not read in place.
                 kernels.is_x_native &= groups.tail == 0;
                 break;
             }
@@ -236,15 +237,15 @@ fn axes_by_class(product: &Product) -> Result<[Axes; 4], ProductError> {
     Ok([batch, rows, columns, of(AxisClass::Summed)?])
 }
 
-/// Minimum number of columns that are vectorised; fewer leave most lanes of a vector unused.
-const MIN_COLUMNS: usize = 8;
+/// Fewer rows or columns than this are few: vectorised, they leave most lanes of a vector unused.
+const MIN_VECTORISED: usize = 8;
 
 /// Whether rows are better vectorised than columns: columns are few and rows are not, or, if both or
 /// neither are few, rows are contiguous in the result and columns are not.
 fn should_exchange(out: DType, [rows, columns]: [&Axes; 2]) -> bool {
     let size = out.size() as isize;
     let is_contiguous = |axes: &Axes| axes.fastest_stride(ProductArray::Out) == size;
-    let has_few = |axes: &Axes| axes.size < MIN_COLUMNS;
+    let has_few = |axes: &Axes| axes.size < MIN_VECTORISED;
     match (has_few(rows), has_few(columns)) {
         (false, true) => true,
         (true, false) => false,

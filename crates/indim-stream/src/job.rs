@@ -132,7 +132,8 @@ impl Job {
         dtypes.map(move |dtype| ArrayType::new(dtype, shape.clone()))
     }
 
-    /// The types of the results of a piece; `sizes` is the shape of each output's first result.
+    /// The types of the results of a piece; `sizes` is the shape of the first array of each
+    /// output's partial result.
     pub(crate) fn result_types(&self, sizes: &[usize]) -> Vec<ArrayType> {
         let of_output = |output: &JobOutput| {
             let result = ArrayType::new(output.operand.array_type.dtype, Shape::from(sizes));

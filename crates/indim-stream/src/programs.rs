@@ -1,4 +1,7 @@
 //! The compiled programs of a pass: one for each use and shape of its pieces.
+//!
+//! A reduction may carry the lanes of an incomplete block from piece to piece (`carried.rs`). A row of lanes
+//! is up to 32 consecutive positions along the reduced axis: one for each lane.
 
 use std::collections::HashMap;
 
@@ -13,12 +16,13 @@ use indim_shape::AxisMap;
 use crate::error::StreamError;
 use crate::job::Job;
 
-/// The purpose of a program of a job.
+/// The purpose of a program of a job, which is a stage with the storage of its arrays, or the copy of an
+/// input to an output.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ProgramKind {
     /// Computes a piece.
     Piece,
-    /// Fills lanes with identities.
+    /// Fills lanes with the identities of the reductions, such as 0 for a sum.
     Identities,
     /// Adds this number of rows of lanes to the lanes.
     AddToLanes(usize),
@@ -27,8 +31,8 @@ pub(crate) enum ProgramKind {
         /// Whether the fold continues the result of lanes folded before.
         continues: bool,
     },
-    /// Combines the results of two neighbouring subtrees: of pieces or blocks, or the lanes of two
-    /// groups.
+    /// Combines the results of two neighbouring subtrees: of pieces or blocks, or of two groups of
+    /// neighbouring lanes.
     Combine,
 }
 
@@ -52,7 +56,7 @@ pub(crate) fn program_graph(job: &Job, (of, sizes): &ProgramKey) -> Result<Graph
 }
 
 /// The programs of a pass. They are few: only the last piece along an axis has another size, and the
-/// numbers of rows that are added to lanes are powers of two.
+/// numbers of rows of lanes that are added are powers of two.
 pub(crate) struct Programs<'a> {
     job: &'a Job,
     /// Programs that the plan has compiled.
@@ -172,8 +176,8 @@ fn identities(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
     assembler.finish(outputs)
 }
 
-/// The graph that combines the results of two neighbouring subtrees; `sizes` is the shape of each
-/// output's first result.
+/// The graph that combines the results of two neighbouring subtrees; `sizes` is the shape of the
+/// first array of each output's partial result.
 fn combination(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
     let types: Vec<ArrayType> = job.result_types(sizes);
     let mut assembler = GraphAssembler::new();

@@ -19,7 +19,7 @@ pub(crate) struct Listing<'a> {
 }
 
 impl<'a> Listing<'a> {
-    /// Appends the listing of a body to `text`.
+    /// A listing of a body, whose methods append to `text`.
     pub(crate) fn new(text: &'a mut String, body: &'a Body) -> Self {
         Listing { text, body, is_described: vec![false; body.instructions.len()], current: None }
     }
@@ -98,8 +98,8 @@ impl<'a> Listing<'a> {
         let _ = writeln!(self.text, "{label}:");
     }
 
-    /// Writes the value that the next of these allocated instructions computes. Reloads and spills before an
-    /// instruction belong to its value.
+    /// Writes the value that the first of these allocated instructions computes that is no reload or spill.
+    /// Those before it belong to its value.
     pub(crate) fn value_of<O>(
         &mut self,
         code: &VirtualCode<O>,

@@ -1,5 +1,5 @@
-//! Rule sets, the explicit form into which they are elaborated, and conversion between them. The page
-//! [`rules`](mod@crate::rules) has every rule, with its label.
+//! Rule sets, the explicit form into which their broadcasts are elaborated, and conversion of that form to
+//! another rule set. The page [`rules`](mod@crate::rules) has every rule, with its label.
 //!
 //! ```
 //! use indim::broadcast::{RuleSet, RuleSetName, convert_broadcast};

@@ -4,7 +4,7 @@ use indim_ops::DTypeClass;
 
 use crate::builder::Value;
 
-/// The arguments of a rule for one operand: the operand `x`, the result `y`, and the cotangent of `y`.
+/// The arguments of the rule of an operation with one operand: `x`, the result `y`, and the cotangent of `y`.
 pub(super) struct UnaryArguments<'a> {
     pub x: &'a Value,
     pub y: &'a Value,
@@ -31,7 +31,8 @@ pub(super) struct BinaryArguments<'a> {
     pub cotangent: &'a Value,
 }
 
-/// Like [`UnaryArguments`], for three operands, but without the result, which no rule of theirs reads.
+/// Like [`UnaryArguments`], for three operands, but without the result, which no rule of such an operation
+/// reads.
 pub(super) struct TernaryArguments<'a> {
     pub a: &'a Value,
     pub b: &'a Value,

@@ -59,7 +59,9 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// Like [`GraphBuilder::concatenate`].
+    /// `nothing-to-concatenate`; `axis-out-of-range`; `stack-shape` if the shapes differ;
+    /// [TY2](indim_shape::rules#element-types-ty) if the element types do;
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
     #[track_caller]
     pub fn stack(&self, operands: &[impl core::borrow::Borrow<Value>], axis: i64) -> BuildResult {
         let ids = self.ids("stack", operands)?;
@@ -107,8 +109,8 @@ impl GraphBuilder {
         }
     }
 
-    /// XLA's `Pad`. Each axis has an entry `(low, high, interior)`: `low` elements of `value` before the
-    /// elements, `high` after them, and `interior` between each two neighbours; negative `low` and `high`
+    /// XLA's `Pad`. Each axis has an entry `(low, high, interior)`: `low` copies of the scalar `value` before
+    /// the elements, `high` after them, and `interior` between each two neighbours; negative `low` and `high`
     /// remove elements.
     ///
     /// ```
@@ -125,8 +127,9 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `slice-rank` unless each axis has an entry; TY2; `slice-out-of-range` if more elements are removed
-    /// than an axis has; E5 `too-large`.
+    /// `slice-rank` unless each axis has an entry; [TY2](indim_shape::rules#element-types-ty) if the element
+    /// types differ; [E1](indim_shape::rules#the-explicit-form-e) if `value` is not a scalar;
+    /// `slice-out-of-range` if more elements are removed than an axis has; E5 `too-large`.
     #[track_caller]
     pub fn pad(
         &self,
@@ -253,7 +256,7 @@ impl GraphBuilder {
         self.broadcast_in_dim(x, &dims, sizes)
     }
 
-    /// Inserts `count` elements of `value` between each two neighbours along an axis.
+    /// Inserts `count` copies of `value` between each two neighbours along an axis.
     #[track_caller]
     fn insert_interior(&self, x: &Value, value: &Value, axis: usize, count: usize) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();

@@ -57,8 +57,8 @@ impl BindingCache {
         self.last_bound = Some(Arc::clone(bound));
     }
 
-    /// Inserts an executable of `bytes` bytes. Returns the evicted executables, which the caller drops
-    /// after it releases the lock.
+    /// Inserts an executable of `bytes` bytes. Returns the evicted executables and the previous last hit,
+    /// which the caller drops after it releases the lock.
     pub(crate) fn insert(
         &mut self,
         sizes: SymbolSizes,

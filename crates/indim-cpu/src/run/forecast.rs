@@ -28,8 +28,8 @@ pub struct Forecast {
     pub bytes_read: usize,
     /// Bytes of the outputs.
     pub bytes_written: usize,
-    /// Peak bytes of the temporaries between loop nests, of counters, and of the memory that the threads
-    /// of a nest share. A temporary is freed after its last reader.
+    /// Peak bytes of the temporaries between loop nests, of counters (arrays of the numbers 0, 1, 2, ...),
+    /// and of the memory that the threads of a nest share. A temporary is freed after its last reader.
     pub temporary_bytes: usize,
     /// Peak bytes of the virtual registers and accumulators of one thread.
     pub register_bytes: usize,
@@ -44,10 +44,11 @@ impl Forecast {
     }
 }
 
-/// The memory of a run in addition to the arrays of the caller.
+/// The memory that counts towards the limit of a run: what the run allocates, the executable, and what the
+/// caller reports for the inputs.
 pub(crate) struct RunMemory {
     pub(crate) forecast: Forecast,
-    /// Bytes that the caller allocated for the inputs.
+    /// Bytes that the caller reports for the inputs (`RunOptions::input_bytes`).
     pub(crate) input_bytes: usize,
     /// Bytes of the executable.
     pub(crate) executable_bytes: usize,
@@ -57,8 +58,8 @@ pub(crate) struct RunMemory {
 }
 
 impl RunMemory {
-    /// Refuses a run that would hold more than `limit` bytes; the error names the largest piece. `nests`
-    /// has the arrays of the run.
+    /// Refuses a run that would hold more than `limit` bytes; the error names the largest part of this
+    /// memory. `nests` has the arrays of the run.
     pub(crate) fn check<'a>(
         &self,
         limit: usize,

@@ -3,16 +3,16 @@
 //! Public interface:
 //! - `executable.rs`: a graph compiled for one set of sizes;
 //! - `symbolic.rs`: a graph compiled for any sizes, with its bindings cached by `binding_cache.rs`;
-//! - `named.rs`, `in_place.rs`: runs with inputs by name, and with outputs over inputs;
+//! - `named.rs`, `in_place.rs`: runs with inputs by name, and with outputs written over inputs;
 //! - `options.rs`, `forecast.rs`, `memory_piece.rs`, `error.rs`: options, memory and errors of a run.
 //!
 //! Compilation and binding:
-//! - `compile.rs`: compiles a graph, with the executor for the option of `choice.rs`;
+//! - `choice.rs`: the option that names the executor; `compile.rs`: compiles a graph for that executor;
 //! - `compiled_program.rs`: the program for any sizes;
 //! - `bound_program.rs`: the program bound to sizes, and the run of its nests; `run_arrays.rs`: the arrays of
 //!   a run; `repeated_run.rs`: repeated runs on the same arrays;
 //! - `compiled_nest.rs`: one nest with its code;
-//! - `scratch.rs`: memory for temporaries and counters;
+//! - `scratch.rs`: memory for temporaries and counters (the numbers 0, 1, 2, ... that `iota` reads);
 //! - `groups.rs`: groups of nests that run tile by tile;
 //! - `control/`: loops and branches, which run programs of their own;
 //! - `scatter.rs`, `contraction.rs`, `scan.rs`, `sort/`, `search.rs`: scatters, contractions, scans, sorts
@@ -20,7 +20,8 @@
 //!   and blocks of scans.
 //!
 //! Strides, checks before a run, and threads:
-//! - `output_order.rs`: memory order of new outputs; `dense_strides.rs`: row-major strides, inline;
+//! - `output_order.rs`: memory order of new outputs; `dense_strides.rs`: row-major strides, without an
+//!   allocation for a few axes;
 //! - `overlap.rs`: arrays that share memory; `indices.rs`: indices out of range;
 //! - `threads.rs`: distribution of tiles to threads; `chunks.rs`: chunks of tiles; `team.rs`: the helpers of
 //!   a calling thread;

@@ -210,9 +210,10 @@ codes! {
     }
     REGION_TYPE = "region-type" {
         title: "A region does not fit its loop or branch",
-        explanation: "The body of a loop and the branches of a conditional take the operands of their node \
-            as parameters. A condition returns one `bool`, and all branches return the same types. The \
-            message states what differs.",
+        explanation: "The condition and the body of a loop take the operands of their node as \
+            parameters; the regions of a branch take the operands after the index. The condition of a \
+            loop returns one `bool`, and all regions of a branch return the same types. The message \
+            states what differs.",
         example: Words("One branch of `GraphBuilder::cond` returns `f32[3]`, the other `f32[4]`."),
         raised_by: ["indim-graph"],
     }

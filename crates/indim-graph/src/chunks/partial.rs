@@ -77,8 +77,8 @@ struct Combiner<'a> {
 }
 
 impl Combiner<'_> {
-    /// Combines two arg-reductions, each an index, an extreme and a length. The earlier index wins a tie,
-    /// also between NaNs.
+    /// Combines two arg-reductions, each an index, an extreme and a number of elements. The earlier index
+    /// wins a tie, also between NaNs.
     fn arg_reduce(
         &mut self,
         op: ReduceOp,

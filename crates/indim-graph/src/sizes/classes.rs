@@ -1,4 +1,5 @@
-//! Classes of axes with equal sizes, derived from nodes and facts.
+//! Classes of axes with equal sizes, derived from nodes and facts. A class with an axis of a parameter
+//! becomes a symbol, unless a reason requires that its size stays a number.
 
 use indim_shape::Shape;
 
@@ -6,7 +7,7 @@ use super::facts::SizeFacts;
 use super::guards::MAX_SYMBOL_SIZE;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
-/// The reason why a size is a number, as text for messages.
+/// The reason why a size is a number and not a symbol, as text for messages.
 pub(super) type Reason = &'static str;
 
 /// A union-find forest over the axes of all values: axes in one class always have equal sizes.
@@ -33,6 +34,7 @@ impl SizeClasses {
             classes.pin_special_sizes(value, &node.array_type.shape);
             classes.add(graph, value, node);
         }
+        // The builder may have added values after it finished this graph.
         for (value, axis, reason) in
             facts.pinned().filter(|(value, ..)| value.index() < graph.len())
         {
@@ -96,6 +98,7 @@ impl SizeClasses {
         }
     }
 
+    /// Merges the classes of two axes, which always have equal sizes.
     fn join(&mut self, (value, axis): (ValueId, usize), (other, other_axis): (ValueId, usize)) {
         let (class, other) = (self.class(value, axis), self.class(other, other_axis));
         if class != other {
@@ -194,8 +197,8 @@ impl SizeClasses {
         }
     }
 
-    /// A reshape that only adds or drops axes of size 1 joins the other axes; any other reshape pins all
-    /// axes.
+    /// For a reshape that only adds or drops axes of size 1, joins the class of each other axis with that of
+    /// the operand's axis; for any other reshape, pins all axes.
     fn add_reshape(&mut self, graph: &Graph, value: ValueId, operand: ValueId) {
         let larger = |of: ValueId| {
             let sizes = graph[of].array_type.shape.iter().copied().enumerate();

@@ -1,6 +1,7 @@
-//! Instructions that the compiler does not select by itself: conversions of `f16`. Holds unsafe code.
+//! Instructions that Rust's compiler does not select by itself: conversions of `f16`. Holds unsafe code.
 //!
-//! A shell (`shells/`) passes the instructions of its level to its body as a type. Stable Rust has no
+//! The shell of a kernel (`shells/`), the function that is compiled for one level, passes the instructions of
+//! the level to the generic body of the kernel as a type. Stable Rust has no
 //! half-precision type for which the compiler would select these conversions, and integer arithmetic takes
 //! fifteen instructions for each.
 

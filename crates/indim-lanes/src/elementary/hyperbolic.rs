@@ -12,9 +12,9 @@ use crate::lane::FloatLane;
 pub fn tanh<F: FloatLane>(x: F) -> F {
     let magnitude = x.abs();
     // Above this, the result rounds to 1.
-    let bounded = clamp_keeping_nan(F::constant(0.0), magnitude, by_width(10.0, 22.0));
+    let clamped = clamp_keeping_nan(F::constant(0.0), magnitude, by_width(10.0, 22.0));
     // Halves throughout: (E / 2) / (E / 2 + 1).
-    let numerator = exponential(bounded.add(bounded)).half_minus_half().normalized();
+    let numerator = exponential(clamped.add(clamped)).half_minus_half().normalized();
     let denominator = two_sum(F::constant(1.0), numerator.high).add_low(numerator.low);
     let quotient = numerator.div(denominator).value();
     // For a tiny `x` the result is `x`, because x³/3 is below its last bit. This also keeps subnormals and
@@ -38,7 +38,8 @@ crate::shared_by_recordings! {
 }
 
 crate::shared_by_recordings! {
-    /// `sinh(x)` from `power`, which is `e^x`; arbitrary if the exponent of the power is above 60.
+    /// `sinh(x)` for `x >= 0` from `power`, which is `e^x`; arbitrary if its binary exponent is above 60,
+    /// which is `x` above about 42.
     fn sinh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
         let half = power.clamp_exponent().half_minus_half().normalized();
         let whole = Pair { high: half.high.add(half.high), low: half.low.add(half.low) };
@@ -49,7 +50,8 @@ crate::shared_by_recordings! {
 }
 
 crate::shared_by_recordings! {
-    /// `cosh(x)` from `power`, which is `e^x`; arbitrary if the exponent of the power is above 60.
+    /// `cosh(x)` for `x >= 0` from `power`, which is `e^x`; arbitrary if its binary exponent is above 60,
+    /// which is `x` above about 42.
     fn cosh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
         let half = power.clamp_exponent().half();
         let quarter = Pair { high: F::constant(0.25), low: F::constant(0.0) };

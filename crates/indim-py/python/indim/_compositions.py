@@ -18,7 +18,7 @@ _ANNOTATIONS = {"a number": "float", "True or False": "bool"}
 
 
 def define(rule, plain):
-    """The functions of a rule by name; ``plain`` makes those without numbers."""
+    """The functions under the rule set ``rule``, by name; ``plain`` makes those without numbers."""
     functions = {}
     for name, count, numbers, doc, aliases in _compositions():
         for alias in (name, *aliases):

@@ -22,7 +22,7 @@ def names():
 
 
 def define(rule):
-    """The functions of a rule by name."""
+    """The functions under the rule set ``rule``, by name."""
     functions = {}
     for name, text, arity, doc in names():
         if rule == "onnx-legacy" and arity == 3:

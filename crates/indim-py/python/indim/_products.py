@@ -131,7 +131,7 @@ def einsum(
 
 
 def define(rule, functions):
-    """The functions of a rule by name. For arguments that NumPy lacks, ``dot`` and ``vecdot`` call the
+    """The functions of a rule set, by name. For arguments that NumPy lacks, ``dot`` and ``vecdot`` call the
     functions along axes with the same names in ``functions``."""
     if rule not in RULES:
         return {}

@@ -29,8 +29,8 @@ _ANNOTATIONS = {
 
 
 def define(rule, functions):
-    """The functions of a rule by name. If ``functions`` has a function of two operands with the same name,
-    one function does both: ``max(x, axis=0)`` and ``max(x, y)``."""
+    """The functions of a rule set, by name. If ``functions`` has a function of two operands with the same
+    name, one function does both: ``max(x, axis=0)`` and ``max(x, y)``."""
     defined = {}
     for name, (operands, _, _, doc, aliases) in _ROWS.items():
         for known in (name, *aliases):

@@ -1,4 +1,5 @@
-"""Sorts, quantiles and searches, eager on arrays and recorded on traced values, and NumPy's functions."""
+"""Sorts, quantiles and searches, eager on arrays and recorded on traced values, and the handlers of NumPy's
+functions on traced values."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _OF_ELEMENTS = ("inverted_cdf", "closest_observation", "lower", "higher", "neare
 
 
 def define(rule):
-    """The functions of a rule by name."""
+    """The sorts and searches under the rule set ``rule``, by name."""
 
     def sort(
         x: Operand, axis: int | None = -1, *, descending: bool = False, out: NDArray[Any] | None = None
@@ -115,7 +116,7 @@ def quantile(
     size = rows.shape[-1]
     if size == 0:
         raise ValueError("quantiles of no elements: the axis has size 0")
-    # The quantile of the positions 0 to `size - 1` is the fractional position of the quantile.
+    # NumPy's quantile of the numbers 0 to `size - 1` is the fractional position of the quantile in a row.
     positions = np.quantile(np.arange(float(size)), q, method=method)
     if method not in _OF_ELEMENTS and rows.dtype.kind in "biu":
         rows = rows.astype(np.float64)
@@ -158,7 +159,7 @@ def digitize(x: Operand, bins: Operand, right: bool = False):
     count = bins.shape[0]
     ascending = _search(bins, x, side)
     if not isinstance(bins, Tracer):
-        # Comparisons, because differences of small integers wrap.
+        # Comparisons, because differences of unsigned or narrow integers wrap.
         if (bins[:-1] <= bins[1:]).all():
             return ascending
         if not (bins[:-1] >= bins[1:]).all():
@@ -201,8 +202,8 @@ def _search(table, x, side):
 
 
 def _rows(x, axis, keepdims):
-    """The elements with ``axis`` merged into a last axis, sorted along it; and a function that reshapes one
-    result for each row to the shape of the result."""
+    """The elements with ``axis`` merged into a last axis, sorted along it; and a function that reshapes an
+    array with one number for each of these rows to the shape of the result."""
     x = _array(x)
     axes = range(x.ndim) if axis is None else [axis] if np.ndim(axis) == 0 else axis
     _arrays.refuse_traced(axes)
@@ -296,7 +297,8 @@ def _between(rows, position):
 
 
 def register(functions):
-    """Lets NumPy's functions of these names be traced, and gives traced values the methods of arrays."""
+    """Registers handlers of NumPy's sorts, searches and quantiles on traced values, and gives traced values
+    the methods of arrays; those that sort in place raise."""
 
     @implements(np.sort)
     def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
@@ -351,8 +353,8 @@ def register(functions):
         self, kth, axis, kind, order
     )
     Tracer.searchsorted = lambda self, v, side="left", sorter=None: _searchsorted(self, v, side, sorter)
-    Tracer.sort = _in_place("sort")
-    Tracer.partition = _in_place("partition")
+    Tracer.sort = _refused_in_place("sort")
+    Tracer.partition = _refused_in_place("partition")
 
 
 def _of_axes(name, function):
@@ -381,7 +383,7 @@ def _nanquantile_of_numpy(a, q, axis, method, keepdims):
     return nanquantile(a, q, axis, keepdims=keepdims)
 
 
-def _in_place(name):
+def _refused_in_place(name):
     def method(self, *args, **kwargs):
         raise TypeError(
             f"`{self._value_text}` is traced, and a traced value does not change: x.{name}() sorts an array "

@@ -26,7 +26,7 @@ NO_MASK = "to choose between elements write np.where(mask, x, other)"
 
 
 def define(rule):
-    """The functions of a rule by name."""
+    """The functions under the rule set ``rule``, by name."""
 
     def concatenate(arrays: Sequence[Operand], axis: int | None = 0, *, out: NDArray[Any] | None = None):
         arrays = _listed("concatenate", arrays)

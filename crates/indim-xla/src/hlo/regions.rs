@@ -1,5 +1,5 @@
-//! Loops and branches: their computations become bodies. An operand or result may be a tuple; its arrays are
-//! the states of a loop.
+//! Loops and branches: each of their computations becomes a region ([`RegionBody`]). An operand or result may
+//! be a tuple; its arrays are the states that a loop carries from step to step.
 
 use indim_builder::{RegionBody, Value};
 use indim_graph::DEFAULT_STEP_LIMIT;
@@ -33,8 +33,9 @@ impl<'m> Elaborator<'m> {
         start.with_arrays(&mut results.into_iter()).map_err(fail)
     }
 
-    /// `conditional(index, a, b), branch_computations={..}`, or with computations for true and false: each
-    /// computation has an operand of its own. The first computation is that of true if the index is a bool.
+    /// `conditional(index, a, b), branch_computations={..}`, or `true_computation=.., false_computation=..`:
+    /// each computation has an operand of its own. If the index is a bool, the first computation is the one
+    /// for true.
     pub(super) fn branched(
         &mut self,
         instruction: &'m Instruction,

@@ -1,4 +1,5 @@
-//! Models with nodes that indim does not compute, as an SVG document.
+//! Outlines of models, which list every node, as an SVG document: also of models with nodes that indim does
+//! not compute.
 
 use indim_graph::terminal::{shown, width};
 use indim_model::outline::{
@@ -7,7 +8,7 @@ use indim_model::outline::{
 
 use super::svg::{Diagram, DiagramCell, document_of, message, operand_cell};
 
-/// Maximum number of operands of a node that are drawn; the same for its results.
+/// Maximum number of operands that are drawn for a node, and maximum number of results.
 const MAX_ROWS: usize = 32;
 
 /// A document about a model with opaque nodes, which indim does not compute. It draws the broadcasts

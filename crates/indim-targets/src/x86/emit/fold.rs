@@ -16,11 +16,17 @@ use crate::layout::OperandForm;
 use crate::x86::assembler::Jump;
 use crate::x86::instruction_set::X86InstructionSet;
 
+/// Frame word of the number of rows.
+const ROWS_WORD: i64 = 6;
+
+/// Frame word of the argument `mode`.
+const MODE_WORD: i64 = 7;
+
 /// Row counter. Bodies that fold do not use it as a pointer register.
 const ROW_COUNT: PhysicalRegister = PhysicalRegister::R15;
 
-/// Rows of one iteration of the unrolled loop. A summation block has 16 rows: with four iterations instead of
-/// 16, the sums of more blocks overlap. `sum((x-y)^2)` of 64 KiB takes 0.87 of the time (Xeon with AVX-512).
+/// Rows of one iteration of the unrolled loop. A summation block has 16 rows, so its loop ends after four
+/// iterations instead of 16. `sum((x-y)^2)` of 64 KiB takes 0.87 of the time (Xeon with AVX-512).
 const UNROLLED_ROWS: i32 = 4;
 
 /// Maximum number of instructions of an unrolled step: the loop then has at most about 1 KiB of code.
@@ -38,7 +44,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
             self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);
         }
         self.emit_prologue();
-        let [rows, mode] = [6, 7].map(|word| self.frame_word(word));
+        let [rows, mode] = [ROWS_WORD, MODE_WORD].map(|word| self.frame_word(word));
         self.store(rows, PhysicalRegister::R8);
         self.store(mode, PhysicalRegister::R9);
         let unit = self.assembler.address();
@@ -75,7 +81,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
 
     /// All rows of a strip. A short step is unrolled; single steps fold the rows that remain.
     fn emit_rows(&mut self) {
-        self.load(ROW_COUNT, self.frame_word(6));
+        self.load(ROW_COUNT, self.frame_word(ROWS_WORD));
         let folded = self.is_unrolled().then(|| self.emit_unrolled_rows());
         self.assembler.label("row");
         let row = self.assembler.address();
@@ -158,7 +164,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
 
     /// Loads the accumulators of a strip: from memory, or the identity if the argument `mode` is not 0.
     fn load_accumulators(&mut self) {
-        let mode = Operand::Memory(self.frame_word(7));
+        let mode = Operand::Memory(self.frame_word(MODE_WORD));
         self.assembler.emit(Code::Cmp_rm64_imm32, &[mode, Operand::Immediate32(0)]);
         let held = self.assembler.jump_forward(Code::Je_rel32_64, "held");
         for it in self.input.accumulators {
@@ -175,10 +181,11 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         self.assembler.bind(ready);
     }
 
-    /// Stores the accumulators of a strip, or combines them into one if the call asks for it.
+    /// Stores the accumulators of a strip, or combines those of each output into one, a node of the
+    /// summation tree, if `mode` is `REDUCE_LANES_MODE`.
     fn store_or_reduce_accumulators(&mut self) {
         let Some(reductions) = self.input.lane_reductions else { return self.store_accumulators() };
-        let mode = Operand::Memory(self.frame_word(7));
+        let mode = Operand::Memory(self.frame_word(MODE_WORD));
         let reduce_mode = Operand::Immediate32(REDUCE_LANES_MODE as i32);
         self.assembler.emit(Code::Cmp_rm64_imm32, &[mode, reduce_mode]);
         let apart = self.assembler.jump_forward(Code::Jne_rel32_64, "lanes");
