@@ -147,7 +147,7 @@ impl fmt::Debug for Value {
 }
 
 /// The result of a builder's method.
-pub(crate) type BuildResult = Result<Value, GraphError>;
+pub(crate) type BuildResult<T = Value> = Result<T, GraphError>;
 
 impl GraphBuilder {
     /// A builder without nodes.

@@ -44,20 +44,20 @@ impl Graph {
 
 /// A value as an expression over the parameters, such as `exp(u) * v`, or `... * v` if it is long.
 pub(crate) fn describe(nodes: &impl Index<ValueId, Output = Node>, value: ValueId) -> String {
-    let at_depth = |depth| piece(nodes, value, depth).text;
+    let at_depth = |depth| expression_text(nodes, value, depth).text;
     let fitting = (1..=MAX_DEPTH).rev().map(at_depth).find(|text| width(text) <= MAX_WIDTH);
     fitting.unwrap_or_else(|| shown_within(&at_depth(1), MAX_WIDTH))
 }
 
-/// A part of a description, with the precedence of its outermost operation.
-struct Piece {
+/// The text of an expression, with the precedence of its outermost operation.
+struct ExpressionText {
     text: String,
     precedence: u8,
 }
 
-impl Piece {
+impl ExpressionText {
     fn atom(text: impl Into<String>) -> Self {
-        Piece { text: text.into(), precedence: ATOM }
+        ExpressionText { text: text.into(), precedence: ATOM }
     }
 
     /// The text as an operand of an operation with `precedence`.
@@ -69,18 +69,24 @@ impl Piece {
     }
 }
 
-/// The description of a value, in which operations nested deeper than `depth` are `...`.
-fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usize) -> Piece {
+/// The expression of a value, in which operations nested deeper than `depth` are `...`.
+fn expression_text(
+    nodes: &impl Index<ValueId, Output = Node>,
+    value: ValueId,
+    depth: usize,
+) -> ExpressionText {
     let node = &nodes[value];
     match &node.kind {
-        NodeKind::Parameter { name, .. } => return Piece::atom(shown_within(name, MAX_WIDTH)),
+        NodeKind::Parameter { name, .. } => {
+            return ExpressionText::atom(shown_within(name, MAX_WIDTH));
+        }
         NodeKind::Constant(array) => return constant(array),
         // A broadcast only repeats or permutes elements, so its operand describes it.
-        NodeKind::BroadcastInDim(_) => return piece(nodes, node.operands[0], depth),
-        _ if depth == 0 => return Piece::atom("..."),
+        NodeKind::BroadcastInDim(_) => return expression_text(nodes, node.operands[0], depth),
+        _ if depth == 0 => return ExpressionText::atom("..."),
         _ => {}
     }
-    let operand = |index: usize| piece(nodes, node.operands[index], depth - 1);
+    let operand = |index: usize| expression_text(nodes, node.operands[index], depth - 1);
     let (dtype, shape) = (node.array_type.dtype, &node.array_type.shape);
     match &node.kind {
         NodeKind::Elementwise(op) => {
@@ -90,53 +96,66 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
                 None => elementwise(*op, operands),
             }
         }
-        NodeKind::Convert => Piece::atom(format!("{dtype}({})", operand(0).text)),
-        NodeKind::Bitcast => Piece::atom(format!("bitcast_{dtype}({})", operand(0).text)),
-        NodeKind::Reshape => Piece::atom(format!("reshape({}, {shape})", operand(0).text)),
+        NodeKind::Convert => ExpressionText::atom(format!("{dtype}({})", operand(0).text)),
+        NodeKind::Bitcast => ExpressionText::atom(format!("bitcast_{dtype}({})", operand(0).text)),
+        NodeKind::Reshape => ExpressionText::atom(format!("reshape({}, {shape})", operand(0).text)),
         NodeKind::Reduce { op, axis } => {
-            Piece::atom(format!("{op}({}, axis={axis})", operand(0).text))
+            ExpressionText::atom(format!("{op}({}, axis={axis})", operand(0).text))
         }
-        NodeKind::Iota { axis } => Piece::atom(format!("iota({dtype}, {shape}, axis={axis})")),
+        NodeKind::Iota { axis } => {
+            ExpressionText::atom(format!("iota({dtype}, {shape}, axis={axis})"))
+        }
         NodeKind::Slice(slices) => {
             let whole = &nodes[node.operands[0]].array_type.shape;
-            Piece::atom(format!("{}[{}]", operand(0).within(ATOM), shown_slices(slices, whole)))
+            ExpressionText::atom(format!(
+                "{}[{}]",
+                operand(0).within(ATOM),
+                shown_slices(slices, whole)
+            ))
         }
         NodeKind::Window { axis, window } => {
             let windows = operand(0).text;
-            Piece::atom(format!("sliding_window_view({windows}, {window}, axis={axis})"))
+            ExpressionText::atom(format!("sliding_window_view({windows}, {window}, axis={axis})"))
         }
         NodeKind::Concatenate { axis } => {
-            let pieces: Vec<String> = (0..node.operands.len().min(MAX_SHOWN_OPERANDS))
+            let operands: Vec<String> = (0..node.operands.len().min(MAX_SHOWN_OPERANDS))
                 .map(|index| operand(index).text)
                 .collect();
             let rest = if node.operands.len() > MAX_SHOWN_OPERANDS { ", ..." } else { "" };
-            Piece::atom(format!("concatenate([{}{rest}], axis={axis})", pieces.join(", ")))
+            ExpressionText::atom(format!(
+                "concatenate([{}{rest}], axis={axis})",
+                operands.join(", ")
+            ))
         }
-        NodeKind::Take { axis, mode: TakeMode::Error } => {
-            Piece::atom(format!("take({}, {}, axis={axis})", operand(0).text, operand(1).text))
-        }
+        NodeKind::Take { axis, mode: TakeMode::Error } => ExpressionText::atom(format!(
+            "take({}, {}, axis={axis})",
+            operand(0).text,
+            operand(1).text
+        )),
         NodeKind::Take { axis, mode } => {
             let (x, indices) = (operand(0).text, operand(1).text);
-            Piece::atom(format!("take({x}, {indices}, axis={axis}, mode={mode})"))
+            ExpressionText::atom(format!("take({x}, {indices}, axis={axis}, mode={mode})"))
         }
         NodeKind::Scatter { axis, mode, .. } => {
             let [x, indices, updates] = [0, 1, 2].map(|index| operand(index).text);
             let name = node.kind.name();
-            Piece::atom(format!("{name}({x}, {indices}, {updates}, axis={axis}, mode={mode})"))
+            ExpressionText::atom(format!(
+                "{name}({x}, {indices}, {updates}, axis={axis}, mode={mode})"
+            ))
         }
         NodeKind::Contract { summed } => {
             let (x, y) = (operand(0).text, operand(1).text);
-            Piece::atom(format!("contract({x}, {y}, summed={summed})"))
+            ExpressionText::atom(format!("contract({x}, {y}, summed={summed})"))
         }
         NodeKind::Scan { op, axis, reverse, exclusive } => {
             let reverse = if *reverse { ", reverse=True" } else { "" };
             let exclusive = if *exclusive { ", exclusive=True" } else { "" };
             let (name, x) = (op.scan_name(), operand(0).text);
-            Piece::atom(format!("{name}({x}, axis={axis}{reverse}{exclusive})"))
+            ExpressionText::atom(format!("{name}({x}, axis={axis}{reverse}{exclusive})"))
         }
         NodeKind::Sort { axis, descending, result } => {
             let keys: Vec<String> = (0..node.operands.len().min(MAX_SHOWN_OPERANDS))
-                .map(|of| operand(of).text)
+                .map(|index| operand(index).text)
                 .collect();
             let rest = if node.operands.len() > MAX_SHOWN_OPERANDS { ", ..." } else { "" };
             let function = match result {
@@ -144,12 +163,15 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
                 SortResult::Positions => "argsort",
             };
             let order = if *descending { ", descending=True" } else { "" };
-            Piece::atom(format!("{function}({}{rest}, axis={axis}{order})", keys.join(", ")))
+            ExpressionText::atom(format!(
+                "{function}({}{rest}, axis={axis}{order})",
+                keys.join(", ")
+            ))
         }
         NodeKind::SearchSorted { side } => {
             let (table, values) = (operand(0).text, operand(1).text);
             let side = if *side == SearchSide::Right { ", side=right" } else { "" };
-            Piece::atom(format!("searchsorted({table}, {values}{side})"))
+            ExpressionText::atom(format!("searchsorted({table}, {values}{side})"))
         }
         NodeKind::While { result, .. } | NodeKind::Branch { result, .. } => {
             let operands: Vec<String> = (0..node.operands.len().min(MAX_SHOWN_OPERANDS))
@@ -157,7 +179,7 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
                 .collect();
             let rest = if node.operands.len() > MAX_SHOWN_OPERANDS { ", ..." } else { "" };
             let name = node.kind.name();
-            Piece::atom(format!("{name}({}{rest})[{result}]", operands.join(", ")))
+            ExpressionText::atom(format!("{name}({}{rest})[{result}]", operands.join(", ")))
         }
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
             unreachable!("invariant: these kinds are described above")
@@ -190,13 +212,13 @@ fn stated_map<'n>(
 }
 
 /// An operation as an operator, if the language has one, or as a call.
-fn elementwise(op: Op, operands: Vec<Piece>) -> Piece {
+fn elementwise(op: Op, operands: Vec<ExpressionText>) -> ExpressionText {
     let sign = match op {
         Op::Neg => Some('-'),
         Op::Not => Some('~'),
         _ => None,
     };
-    match (<[Piece; 2]>::try_from(operands), op.operator(), sign) {
+    match (<[ExpressionText; 2]>::try_from(operands), op.operator(), sign) {
         (Ok([left, right]), Some(operator), _) => {
             let precedence = operator.precedence();
             let (of_left, of_right) = match operator.groups_to_the_right() {
@@ -206,28 +228,31 @@ fn elementwise(op: Op, operands: Vec<Piece>) -> Piece {
             // Comparisons do not chain.
             let of_left = of_left + u8::from(operator.is_comparison());
             let (left, right) = (left.within(of_left), right.within(of_right));
-            Piece { text: format!("{left} {} {right}", operator.symbol()), precedence }
+            ExpressionText { text: format!("{left} {} {right}", operator.symbol()), precedence }
         }
         (Ok(operands), ..) => call(op, operands.into(), ""),
         (Err(operands), _, Some(sign)) => {
-            let operand = operands.into_iter().next().map(|piece| piece.within(UNARY_PRECEDENCE));
+            let operand =
+                operands.into_iter().next().map(|operand| operand.within(UNARY_PRECEDENCE));
             let text = format!("{sign}{}", operand.unwrap_or_default());
-            Piece { text, precedence: UNARY_PRECEDENCE }
+            ExpressionText { text, precedence: UNARY_PRECEDENCE }
         }
         (Err(operands), ..) => call(op, operands, ""),
     }
 }
 
-fn call(op: Op, operands: Vec<Piece>, attributes: &str) -> Piece {
-    let operands: Vec<String> = operands.into_iter().map(|piece| piece.text).collect();
-    Piece::atom(format!("{op}({}{attributes})", operands.join(", ")))
+fn call(op: Op, operands: Vec<ExpressionText>, attributes: &str) -> ExpressionText {
+    let operands: Vec<String> = operands.into_iter().map(|operand| operand.text).collect();
+    ExpressionText::atom(format!("{op}({}{attributes})", operands.join(", ")))
 }
 
 /// A scalar constant as a number, any other constant by its type.
-fn constant(array: &Array) -> Piece {
+fn constant(array: &Array) -> ExpressionText {
     match array.scalar_text() {
-        Some(text) if text.starts_with('-') => Piece { text, precedence: UNARY_PRECEDENCE },
-        Some(text) => Piece::atom(text),
-        None => Piece::atom(format!("constant {}", array.array_type())),
+        Some(text) if text.starts_with('-') => {
+            ExpressionText { text, precedence: UNARY_PRECEDENCE }
+        }
+        Some(text) => ExpressionText::atom(text),
+        None => ExpressionText::atom(format!("constant {}", array.array_type())),
     }
 }

@@ -231,7 +231,7 @@ pub enum NodeKind {
         /// Whether the element itself is left out: the first result is then the identity.
         exclusive: bool,
     },
-    /// A stable sort along one axis, in the total order of [`indim_ops::TotalOrder`]. Each operand is a key,
+    /// A stable sort along one axis, in the total order of [`indim_ops::SortOrder`]. Each operand is a key,
     /// the first most significant.
     Sort {
         /// The axis.

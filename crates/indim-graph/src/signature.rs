@@ -28,19 +28,22 @@ pub fn check_operation(op: Op, operands: &[ArrayType]) -> Result<DType, GraphErr
     check_operands(operands, op.arity().count(), op.first_is_bool(), |dtype| op.takes(dtype))
 }
 
-/// Checks that `expected` operands have one element type, which `takes` allows, and returns it. With
+/// Checks that `operand_count` operands have one element type, which `takes` allows, and returns it. With
 /// `first_is_bool` the first operand has type `bool` instead.
 ///
 /// # Errors
 /// Like [`check_operation`].
 pub fn check_operands(
     operands: &[ArrayType],
-    expected: usize,
+    operand_count: usize,
     first_is_bool: bool,
     takes: impl Fn(DType) -> bool,
 ) -> Result<DType, GraphErrorKind> {
-    let Some(last) = operands.last().filter(|_| operands.len() == expected) else {
-        return Err(GraphErrorKind::WrongOperandCount { expected, given: operands.len() });
+    let Some(last) = operands.last().filter(|_| operands.len() == operand_count) else {
+        return Err(GraphErrorKind::WrongOperandCount {
+            expected: operand_count,
+            given: operands.len(),
+        });
     };
     for (operand, ArrayType { dtype, .. }) in operands.iter().enumerate() {
         let is_allowed = match first_is_bool && operand == 0 {

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use indim_ops::{
-    ArrayData, ArrayType, DType, Element, SearchSide, TotalOrder, bf16, c64, c128, f16,
+    ArrayData, ArrayType, DType, Element, SearchSide, SortOrder, bf16, c64, c128, f16,
     search_sorted, sort_positions,
 };
 use indim_shape::{RuleSet, Shape};
@@ -170,7 +170,7 @@ struct StridedLine {
     step: usize,
 }
 
-fn sort_row<T: TotalOrder>(
+fn sort_row<T: SortOrder>(
     key: &Array,
     row: StridedLine,
     descending: bool,
@@ -196,7 +196,7 @@ pub(crate) fn evaluate_search(side: SearchSide, table: &Array, values: &Array) -
     by_type!(table, search(side, table, values))
 }
 
-fn search<T: TotalOrder>(side: SearchSide, table: &Array, values: &Array) -> ArrayData {
+fn search<T: SortOrder>(side: SearchSide, table: &Array, values: &Array) -> ArrayData {
     let table = elements::<T>(table);
     let position = |&value: &T| search_sorted(table, value, side) as i64;
     i64::into_data(elements::<T>(values).iter().map(position).collect())

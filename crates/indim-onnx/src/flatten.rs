@@ -44,9 +44,8 @@ pub(super) struct Flattener<'m> {
 
 /// A body during its traversal, with the values of its names.
 pub(super) struct Frame {
-    /// The graph, call, or body of a loop or branch that the frame traverses; not a location for
-    /// messages.
-    pub(super) location: FrameKind,
+    /// The graph, called function, or body of a loop or branch that the frame traverses.
+    pub(super) kind: FrameKind,
     /// Position of the next node.
     pub(super) next: usize,
     /// The value of each name; `None` for an input that the call omits.
@@ -70,18 +69,18 @@ pub(super) enum FrameKind {
     },
 }
 
-/// The traversal that remains after a node: none, the nodes of a called function, or the bodies of a
-/// loop or branch. Unlike work units it has no count.
-enum NodeWork {
-    Node,
+/// The bodies nested in a node, which are still to be flattened.
+enum NestedBodies {
+    None,
+    /// The body of the called function.
     Call(Frame),
-    /// The bodies of this node.
+    /// The bodies of a loop or branch.
     Regions(FlatNode, &'static Operator),
 }
 
 impl Frame {
     pub(super) fn body<'f>(&'f self, graph: &'f GraphBody) -> &'f GraphBody {
-        match &self.location {
+        match &self.kind {
             FrameKind::Graph => graph,
             FrameKind::Call { function, .. } => &function.body,
             FrameKind::Region { graph, .. } => &graph.body,
@@ -89,7 +88,7 @@ impl Frame {
     }
 
     pub(super) fn within(&self) -> Option<Arc<str>> {
-        match &self.location {
+        match &self.kind {
             FrameKind::Graph => None,
             FrameKind::Call { within, .. } | FrameKind::Region { within, .. } => {
                 Some(within.clone())
@@ -126,7 +125,7 @@ pub(super) fn value_of(
         return Ok(None);
     }
     for frame in frames.iter().rev() {
-        match (frame.names.get(name), &frame.location) {
+        match (frame.names.get(name), &frame.kind) {
             (Some(value), _) => return Ok(*value),
             (None, FrameKind::Region { .. }) => {}
             (None, _) => break,
@@ -167,7 +166,7 @@ impl<'m> Flattener<'m> {
         outputs: &[(String, Location)],
     ) -> Result<Vec<ValueNumber>, FormatError> {
         let arguments = Attributes::default();
-        let mut frames = vec![Frame { location: FrameKind::Graph, next: 0, names, arguments }];
+        let mut frames = vec![Frame { kind: FrameKind::Graph, next: 0, names, arguments }];
         self.run(&mut frames, graph)?;
         let value = |(name, location): &(String, Location)| {
             let undefined = || FormatErrorKind::Undefined { what: "value", name: name.clone() };
@@ -194,9 +193,9 @@ impl<'m> Flattener<'m> {
             frames[last].next += 1;
             match frames[last].body(graph).nodes.get(index).cloned() {
                 Some(node) => match self.node(frames, graph, index, &node) {
-                    Ok(NodeWork::Node) => {}
-                    Ok(NodeWork::Call(frame)) => frames.push(frame),
-                    Ok(NodeWork::Regions(flat, operator)) => {
+                    Ok(NestedBodies::None) => {}
+                    Ok(NestedBodies::Call(frame)) => frames.push(frame),
+                    Ok(NestedBodies::Regions(flat, operator)) => {
                         self.regions(frames, graph, flat, operator)?;
                     }
                     Err(kind) => return Err(kind.at(frames[last].location_of(graph, index, &node))),
@@ -215,7 +214,7 @@ impl<'m> Flattener<'m> {
         graph: &GraphBody,
         index: usize,
         node: &Arc<Node>,
-    ) -> Result<NodeWork, FormatErrorKind> {
+    ) -> Result<NestedBodies, FormatErrorKind> {
         let last = frames.len() - 1;
         let opset = frames[last].body(graph).opset(&node.proto.domain);
         self.count(node.work())?;
@@ -224,22 +223,22 @@ impl<'m> Flattener<'m> {
         let attributes = node.resolved(&frames[last].arguments);
         if let Some(called) = self.function_of(node) {
             let frame = self.call(frames, called, node, &operands, &attributes)?;
-            return Ok(NodeWork::Call(frame));
+            return Ok(NestedBodies::Call(frame));
         }
-        let meaning = operator(node, opset)?;
-        let has_regions = meaning.is_some_and(|(operator, _)| !operator.regions.is_empty());
+        let definition = operator(node, opset)?;
+        let has_regions = definition.is_some_and(|(operator, _)| !operator.regions.is_empty());
         // The bodies of a node do not see its results.
         let results = match has_regions {
             true => Vec::new(),
             false => self.define_results(&mut frames[last], node)?,
         };
         let frame = &frames[last];
-        let Some((operator, version)) = meaning else {
+        let Some((operator, version)) = definition else {
             let (name, reason) = (node.operator_name(), why_unknown(&node.proto));
             let location = frame.location_of(graph, index, node);
             let nodes = vec![OpaqueNode { name, reason, location }];
             self.opaque.push(OpaqueStep { nodes, operands, results });
-            return Ok(NodeWork::Node);
+            return Ok(NestedBodies::None);
         };
         attribute_table::check(operator.name, version, &attributes)?;
         let flat = FlatNode {
@@ -254,7 +253,7 @@ impl<'m> Flattener<'m> {
             within: frame.within(),
         };
         if has_regions {
-            return Ok(NodeWork::Regions(flat, operator));
+            return Ok(NestedBodies::Regions(flat, operator));
         }
         match refusal(&flat) {
             Some(reason) => {
@@ -265,7 +264,7 @@ impl<'m> Flattener<'m> {
             }
             None => self.nodes.push(Step { node: flat, operator, regions: Vec::new() }),
         }
-        Ok(NodeWork::Node)
+        Ok(NestedBodies::None)
     }
 
     /// New values for the results of a node; `None` for an unnamed result.
@@ -315,7 +314,7 @@ impl<'m> Flattener<'m> {
         operands: &[Option<ValueNumber>],
         attributes: &Attributes,
     ) -> Result<Frame, FormatErrorKind> {
-        let is_this = |frame: &Frame| match &frame.location {
+        let is_this = |frame: &Frame| match &frame.kind {
             FrameKind::Graph | FrameKind::Region { .. } => false,
             FrameKind::Call { function: open, .. } => Arc::ptr_eq(open, &function),
         };
@@ -341,8 +340,8 @@ impl<'m> Flattener<'m> {
         for (position, input) in function.inputs.iter().enumerate() {
             names.insert(input.clone(), operands.get(position).copied().flatten());
         }
-        let location = FrameKind::Call { function, within, node: node.clone() };
-        Ok(Frame { location, next: 0, names, arguments })
+        let kind = FrameKind::Call { function, within, node: node.clone() };
+        Ok(Frame { kind, next: 0, names, arguments })
     }
 
     /// Reports attributes that the called function lacks; other systems ignore them too.
@@ -359,7 +358,7 @@ impl<'m> Flattener<'m> {
     /// Leaves a call: gives its outputs the names of the node's results in the caller.
     fn leave_call(&mut self, frames: &mut Vec<Frame>) -> Result<(), FormatError> {
         let Some(left) = frames.pop() else { return Ok(()) };
-        let FrameKind::Call { function, node, within } = &left.location else { return Ok(()) };
+        let FrameKind::Call { function, node, within } = &left.kind else { return Ok(()) };
         let location = Location::described(within.to_string());
         for (output, given) in function.outputs.iter().zip(&node.proto.output) {
             let value = value_of(core::slice::from_ref(&left), output);

@@ -125,14 +125,14 @@ impl Flattener<'_> {
         let last = frames.len() - 1;
         let decoded = self.decoded_region(frames[last].body(graph), flat, name, &location)?;
         self.count(decoded.work()).map_err(at)?;
-        let is_region = |frame: &&Frame| matches!(frame.location, FrameKind::Region { .. });
+        let is_region = |frame: &&Frame| matches!(frame.kind, FrameKind::Region { .. });
         if frames.iter().filter(is_region).count() >= MAX_REGION_DEPTH {
             let what = "nested loops and branches";
             return Err(at(FormatErrorKind::Limit { what, limit: MAX_REGION_DEPTH }));
         }
         let described = location.described.clone().unwrap_or_default();
         let mut frame = Frame {
-            location: FrameKind::Region {
+            kind: FrameKind::Region {
                 graph: decoded.clone(),
                 within: Arc::from(format!("{name} of {described}")),
             },

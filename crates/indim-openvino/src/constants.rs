@@ -43,14 +43,16 @@ impl<'s> Constants<'s> {
         let dtype = layer.element_type("element_type").map_err(at)?;
         let shape = shape(layer, self.limits).map_err(at)?;
         let array_type = ArrayType::new(dtype, shape.clone());
-        let [offset, size] =
-            [range_end(layer, "offset").map_err(at)?, range_end(layer, "size").map_err(at)?];
+        let [offset, size] = [
+            bytes_attribute(layer, "offset").map_err(at)?,
+            bytes_attribute(layer, "size").map_err(at)?,
+        ];
         let needed = packed_bytes(&array_type);
         let needed = needed.ok().filter(|&needed| needed as u64 <= size).ok_or_else(|| {
             let given = format!("{size} bytes");
             at(FormatErrorKind::ElementCount { array_type: array_type.clone(), given })
         })?;
-        let bytes = self.piece(layer, offset, size, needed)?;
+        let bytes = self.layer_bytes(layer, offset, size, needed)?;
         let key = (offset as usize, dtype, needed);
         if let Some(known) = self.read.get(&key) {
             return known.reshaped(shape).map_err(|_| at(wrong_count(&array_type)));
@@ -62,7 +64,7 @@ impl<'s> Constants<'s> {
     }
 
     /// The first `needed` of the `size` bytes of a layer at `offset`.
-    fn piece(
+    fn layer_bytes(
         &mut self,
         layer: &Layer,
         offset: u64,
@@ -134,7 +136,7 @@ impl<'s> ShortLists<'s> {
         }
         let array_type = ArrayType::new(constant.element_type("element_type").ok()?, shape);
         let needed = packed_bytes(&array_type).ok()?;
-        let start = usize::try_from(range_end(constant, "offset").ok()?).ok()?;
+        let start = usize::try_from(bytes_attribute(constant, "offset").ok()?).ok()?;
         let range = start..start.checked_add(needed)?;
         let bytes = self.source.external_file_range(&name(self.source), range).ok()?;
         indim_model::integers(&array_of_packed_bytes(&array_type, &bytes).ok()?)
@@ -151,8 +153,8 @@ fn name(source: &SourceFile) -> String {
     format!("{}.bin", stem.to_string_lossy())
 }
 
-/// The attribute `offset` or `size`, in bytes, not the end of the range.
-fn range_end(layer: &Layer, name: &str) -> Result<u64, FormatErrorKind> {
+/// An attribute in bytes: `offset` or `size`.
+fn bytes_attribute(layer: &Layer, name: &str) -> Result<u64, FormatErrorKind> {
     let wrong = |_| FormatErrorKind::attribute(name, "is not a number of bytes");
     layer.text(name)?.trim().parse().map_err(wrong)
 }

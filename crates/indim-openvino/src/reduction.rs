@@ -77,7 +77,7 @@ pub(super) fn softmax(call: &Call<'_>, function: Reduction) -> LoweringResult {
 }
 
 /// An operand in the type of the computation: `f64` if operand 0 has this type, else `f32`.
-fn scaled_in(call: &Call<'_>, operand: usize) -> LoweringResult {
+fn in_computation_dtype(call: &Call<'_>, operand: usize) -> LoweringResult {
     call.check_dtype_of(operand, DType::is_float, "floats")?;
     let dtype = if call.dtype(0)? == DType::F64 { DType::F64 } else { DType::F32 };
     Ok(call.builder.convert(call.value(operand), dtype)?)
@@ -113,7 +113,7 @@ pub(super) fn mvn_of_channels(call: &Call<'_>) -> LoweringResult {
 /// Normalises to mean 0 and, if the layer requests it, variance 1 along these axes.
 fn normalized(call: &Call<'_>, axes: &[usize], epsilon: Epsilon) -> LoweringResult {
     let normalizes_variance = call.layer.flag("normalize_variance", Some(true))?;
-    let x = scaled_in(call, 0)?;
+    let x = in_computation_dtype(call, 0)?;
     let result = match normalizes_variance {
         true => standardise(&x, axes, epsilon)?,
         false => centre(&x, axes, epsilon)?.0,
@@ -123,7 +123,7 @@ fn normalized(call: &Call<'_>, axes: &[usize], epsilon: Epsilon) -> LoweringResu
 
 pub(super) fn normalize_l2(call: &Call<'_>) -> LoweringResult {
     let eps = call.layer.float("eps")?;
-    let (b, x) = (call.builder, scaled_in(call, 0)?);
+    let (b, x) = (call.builder, in_computation_dtype(call, 0)?);
     let axes: Vec<i64> =
         call.axes(1, call.shape(0)?.rank())?.into_iter().map(|axis| axis as i64).collect();
     let options = ReduceOptions::axes(&axes).keepdims(true);
@@ -148,12 +148,12 @@ pub(super) fn batch_norm(call: &Call<'_>, positions: [usize; 5]) -> LoweringResu
     let [data, gamma, beta, mean, variance] = positions;
     let (b, shape, dtype) = (call.builder, call.shape(data)?, call.dtype(data)?);
     let of_channels = |operand: usize| -> LoweringResult<Value> {
-        let value = scaled_in(call, operand)?;
+        let value = in_computation_dtype(call, operand)?;
         Ok(b.broadcast_to_target(value, &TargetRule::Explicit { axes: vec![1] }, &shape)?)
     };
     let deviation = (of_channels(variance)? + epsilon).sqrt();
     let none = b.none();
-    let distances = none.sub(scaled_in(call, data)?, of_channels(mean)?)?;
+    let distances = none.sub(in_computation_dtype(call, data)?, of_channels(mean)?)?;
     let scaled = none.mul(none.div(distances, deviation)?, of_channels(gamma)?)?;
     Ok(b.convert(none.add(scaled, of_channels(beta)?)?, dtype)?)
 }

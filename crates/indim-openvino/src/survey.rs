@@ -40,7 +40,7 @@ impl Survey {
         let is_known = known(network, &operations, &is_shape);
         for (layer, operation) in network.layers.iter().zip(&operations) {
             check_count(layer, operation)?;
-            check_shapes(network, layer, operation, &is_known)?;
+            check_shape_operands(network, layer, operation, &is_known)?;
         }
         Ok(Survey {
             rows: NetworkRows { operations, bodies: NetworkRows::bodies(network)? },
@@ -132,7 +132,10 @@ fn shape_inputs(network: &Network, operations: &[&Operation]) -> Vec<bool> {
     let mut pending: Vec<usize> = Vec::new();
     for (layer, operation) in network.layers.iter().zip(operations) {
         pending.extend(
-            operation.shapes.iter().filter_map(|&shape| Some(layer.sources.get(shape)?.layer)),
+            operation
+                .shape_operands
+                .iter()
+                .filter_map(|&shape| Some(layer.sources.get(shape)?.layer)),
         );
     }
     // The trip count determines the size of an output that concatenates the results of all steps.
@@ -201,13 +204,13 @@ fn check_count(layer: &Layer, operation: &Operation) -> Result<(), FormatError> 
 }
 
 /// Checks that the operands that determine shapes are known at build time.
-fn check_shapes(
+fn check_shape_operands(
     network: &Network,
     layer: &Layer,
     operation: &Operation,
     is_known: &[bool],
 ) -> Result<(), FormatError> {
-    for &shape in operation.shapes {
+    for &shape in operation.shape_operands {
         let Some(source) = layer.sources.get(shape) else { continue };
         if !is_known[source.layer] {
             let chain = chain(network, source.layer, is_known);

@@ -48,7 +48,7 @@ pub use meaning::contraction::{
 pub use meaning::convert::{ConvertTo, ConvertVisitor, conversion_through, visit_convert};
 pub use meaning::scan::{ScanCarry, ScanElement, ScanVisitor, scan, scan_accumulator, visit_scan};
 pub use meaning::scatter::{LastUpdate, ScatterFold, ScatterOp, ScatterVisitor};
-pub use meaning::sort::{SearchSide, TotalOrder, search_sorted, sort_positions};
+pub use meaning::sort::{SearchSide, SortOrder, search_sorted, sort_positions};
 pub use op::{
     Arity, Binary, Fact, Op, OpType, OpVisitor, Ternary, Unary, UnknownOp, is_called, operations,
 };

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use crate::axes::ProductArray;
 use crate::dot::{DOT_WIDTH, DotArguments};
-use crate::pack::{PackArguments, PackRun, pack_runs};
+use crate::pack::{PackArguments, RowRun, split_row};
 use crate::plan::ProductPlan;
 use crate::run::{MacroTile, SumTarget};
 
@@ -98,22 +98,22 @@ impl ProductPlan {
             let count = COPY_LENGTH.min(indices.end - first);
             let mut offsets = [0; COPY_LENGTH];
             self.summed.write_offsets(first, ProductArray::X, &mut offsets[..count]);
-            let mut runs = [PackRun::default(); COPY_LENGTH];
-            let run_count = pack_runs(&offsets[..count], self.kernels.lanes, &mut runs);
+            let mut row_runs = [RowRun::default(); COPY_LENGTH];
+            let row_run_count = split_row(&offsets[..count], self.kernels.lanes, &mut row_runs);
             // Packs a panel of one row, whose elements are `x` at the indices `first..first + count`.
             let pack = PackArguments {
                 to: copy.wrapping_add((first - indices.start) * self.kernels.size),
                 width: count,
                 from: macro_tile.x.wrapping_offset(self.rows.offset(row, ProductArray::X)),
-                runs: runs.as_ptr(),
-                run_count,
+                row_runs: row_runs.as_ptr(),
+                row_run_count,
                 used_width: count,
                 index_stride: 0,
                 factor_stride: 0,
                 tail: 0,
-                first: 0,
-                count: 1,
-                length: 1,
+                index_run_start: 0,
+                index_run_length: 1,
+                slice_length: 1,
             };
             // SAFETY: the caller ensures the copy; the offsets are those of the row.
             unsafe { (self.kernels.pack_x)(&pack) }

@@ -5,9 +5,9 @@ use crate::element::{FactorPair, ProductElement, Widen};
 use crate::order::{PanelOrder, REDUCTION_BLOCK, block_length};
 use crate::vector::Vector;
 
-/// A run of consecutive elements in a row of a panel, which have one stride in the source.
+/// A *row run*: consecutive elements in a row of a panel that have one stride in the source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct PackRun {
+pub(crate) struct RowRun {
     /// The offset of the source for the first element, in bytes.
     pub(crate) offset: isize,
     /// Bytes of the source from one element to the next.
@@ -18,9 +18,9 @@ pub(crate) struct PackRun {
     pub(crate) count: usize,
 }
 
-/// Divides a row of a panel, given by its offsets in the source, into runs. No run crosses a multiple of
+/// Divides a row of a panel, given by its offsets in the source, into row runs. None crosses a multiple of
 /// `lanes`, so each is at most a vector. Returns their number.
-pub(crate) fn pack_runs(offsets: &[isize], lanes: usize, runs: &mut [PackRun]) -> usize {
+pub(crate) fn split_row(offsets: &[isize], lanes: usize, runs: &mut [RowRun]) -> usize {
     let mut number = 0;
     let mut first = 0;
     while first < offsets.len() {
@@ -31,14 +31,14 @@ pub(crate) fn pack_runs(offsets: &[isize], lanes: usize, runs: &mut [PackRun]) -
         };
         let follows = |index: &usize| offsets[*index].wrapping_sub(offsets[*index - 1]) == stride;
         let count = 1 + (first + 1..end).take_while(follows).count();
-        runs[number] = PackRun { offset: offsets[first], stride, first, count };
+        runs[number] = RowRun { offset: offsets[first], stride, first, count };
         (number, first) = (number + 1, first + count);
     }
     number
 }
 
 /// The arguments of packing one *index run* in one panel: summed indices with one stride in the source.
-/// The runs in `runs` are different: they divide each row of the panel. Strides and offsets are in bytes.
+/// The row runs divide each row of the panel. Strides and offsets are in bytes.
 pub(crate) struct PackArguments {
     /// The panel: a row of `width` elements for each index of the slice.
     pub(crate) to: *mut u8,
@@ -46,11 +46,11 @@ pub(crate) struct PackArguments {
     pub(crate) width: usize,
     /// The source at the first index of the index run.
     pub(crate) from: *const u8,
-    /// The runs of a row, in order, without gaps.
-    pub(crate) runs: *const PackRun,
-    /// Number of runs.
-    pub(crate) run_count: usize,
-    /// Number of elements of all runs; the other elements of a row become zero.
+    /// The row runs of a row, in order, without gaps.
+    pub(crate) row_runs: *const RowRun,
+    /// Number of row runs.
+    pub(crate) row_run_count: usize,
+    /// Number of elements of all row runs; the other elements of a row become zero.
     pub(crate) used_width: usize,
     /// Stride of the source between indices.
     pub(crate) index_stride: isize,
@@ -60,20 +60,20 @@ pub(crate) struct PackArguments {
     /// incomplete, otherwise 0. Missing elements are zero.
     pub(crate) tail: usize,
     /// Position of the index run in the slice.
-    pub(crate) first: usize,
+    pub(crate) index_run_start: usize,
     /// Number of indices of the index run.
-    pub(crate) count: usize,
+    pub(crate) index_run_length: usize,
     /// Number of indices of the slice.
-    pub(crate) length: usize,
+    pub(crate) slice_length: usize,
 }
 
 /// Packing compiled for a level.
 ///
 /// # Safety
-/// - `to` is valid for writes of `length * width` elements, aligned to them;
-/// - `runs` has `run_count` runs of `used_width` elements together, at most `width`; `used_width` is more
-///   than `width` less the lanes of a vector;
-/// - the source is valid for reads of each element of each run, at each index, and does not overlap the
+/// - `to` is valid for writes of `slice_length * width` elements, aligned to them;
+/// - `row_runs` has `row_run_count` row runs of `used_width` elements together, at most `width`;
+///   `used_width` is more than `width` less the lanes of a vector;
+/// - the source is valid for reads of each element of each row run, at each index, and does not overlap the
 ///   panel;
 /// - the indices of the index run lie in the slice;
 /// - the processor has the level.
@@ -102,12 +102,12 @@ pub(crate) fn for_each_segment(
     mut visit: impl FnMut(PackSegment),
 ) {
     let mut done = 0;
-    while done < pack.count {
-        let position = pack.first + done;
+    while done < pack.index_run_length {
+        let position = pack.index_run_start + done;
         let (start, block_index) =
             (position - position % REDUCTION_BLOCK, position % REDUCTION_BLOCK);
-        let length = block_length(start, pack.length);
-        let count = (length - block_index).min(pack.count - done);
+        let length = block_length(start, pack.slice_length);
+        let count = (length - block_index).min(pack.index_run_length - done);
         visit(PackSegment {
             to: pack.to.wrapping_add(start * pack.width * size),
             from: pack.from.wrapping_offset((done as isize).wrapping_mul(pack.index_stride)),
@@ -144,10 +144,10 @@ unsafe fn segment_by_elements<S: Widen<E>, E: ProductElement>(
     for index in indices {
         let position = segment.order.position(segment.block_index + index);
         let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.index_stride));
-        // SAFETY: the caller ensures panel, runs and source.
+        // SAFETY: the caller ensures panel, row runs and source.
         unsafe {
             let row = segment.to.cast::<E>().add(position * pack.width);
-            for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+            for run in core::slice::from_raw_parts(pack.row_runs, pack.row_run_count) {
                 let mut element = from.wrapping_offset(run.offset);
                 for column in run.first..run.first + run.count {
                     row.add(column).write(element.cast::<S>().read_unaligned().widen());
@@ -173,11 +173,11 @@ pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
             let position = segment.order.position(segment.block_index + index);
             let from =
                 segment.from.wrapping_offset((index as isize).wrapping_mul(pack.index_stride));
-            let is_alone = pack.tail > 0 && done + index + 1 == pack.count;
-            // SAFETY: the caller ensures panel, runs and source.
+            let is_alone = pack.tail > 0 && done + index + 1 == pack.index_run_length;
+            // SAFETY: the caller ensures panel, row runs and source.
             unsafe {
                 let row = segment.to.cast::<FactorPair>().add(position * pack.width);
-                for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+                for run in core::slice::from_raw_parts(pack.row_runs, pack.row_run_count) {
                     let mut element = from.wrapping_offset(run.offset);
                     for column in run.first..run.first + run.count {
                         let first = element.cast::<S>().read_unaligned().widen();
@@ -201,7 +201,7 @@ pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
     });
 }
 
-/// Packs by vectors from the element type of the panel. A run that is not contiguous is read at its
+/// Packs by vectors from the element type of the panel. A row run that is not contiguous is read at its
 /// stride.
 ///
 /// # Safety
@@ -215,28 +215,28 @@ pub(crate) unsafe fn by_vectors<V: Vector>(pack: &PackArguments) {
             let from =
                 segment.from.wrapping_offset((index as isize).wrapping_mul(pack.index_stride));
             let row = segment.to.wrapping_add(position * pack.width * size);
-            // SAFETY: the caller ensures panel, runs and source. A row with padding (`used_width < width`)
-            // has whole vectors, so its last vector lies in the row.
+            // SAFETY: the caller ensures panel, row runs and source. A row with padding
+            // (`used_width < width`) has whole vectors, so its last vector lies in the row.
             unsafe {
                 if pack.used_width < pack.width {
                     V::zero().store(row.wrapping_add((pack.width - V::LANES) * size));
                 }
-                for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+                for run in core::slice::from_raw_parts(pack.row_runs, pack.row_run_count) {
                     let to = row.wrapping_add(run.first * size);
-                    run_by_vectors::<V>(run, from.wrapping_offset(run.offset), to);
+                    copy_row_run::<V>(run, from.wrapping_offset(run.offset), to);
                 }
             }
         }
     });
 }
 
-/// Copies a run.
+/// Copies a row run.
 ///
 /// # Safety
-/// - `from` is valid for reads of each element of the run, `to` for writes of as many;
+/// - `from` is valid for reads of each element of the row run, `to` for writes of as many;
 /// - the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn run_by_vectors<V: Vector>(run: &PackRun, from: *const u8, to: *mut u8) {
+unsafe fn copy_row_run<V: Vector>(run: &RowRun, from: *const u8, to: *mut u8) {
     let size = size_of::<V::Element>();
     let is_contiguous = run.stride == size as isize;
     // SAFETY: the caller ensures the elements and the instructions.
@@ -259,13 +259,13 @@ unsafe fn run_by_vectors<V: Vector>(run: &PackRun, from: *const u8, to: *mut u8)
 
 #[cfg(test)]
 mod tests {
-    use super::{PackRun, pack_runs};
+    use super::{RowRun, split_row};
 
     #[test]
     fn runs_have_one_step_and_cross_no_vector() {
         let offsets = [0, 4, 8, 12, 16, 20, 100, 104, 108, 50, 40, 30, 7];
-        let mut runs = [PackRun::default(); 13];
-        let count = pack_runs(&offsets, 4, &mut runs);
+        let mut runs = [RowRun::default(); 13];
+        let count = split_row(&offsets, 4, &mut runs);
         let mut next = 0;
         for run in &runs[..count] {
             assert_eq!(run.first, next);

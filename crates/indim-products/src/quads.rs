@@ -2,15 +2,14 @@
 
 use crate::element::FactorQuad;
 use crate::initial_sum::InitialSumArguments;
-use crate::pack::{PackArguments, PackRun};
+use crate::pack::{PackArguments, RowRun};
 use crate::vector::vnni::QuadVector;
 
 /// Bytes of a group.
 const GROUP: usize = size_of::<FactorQuad>();
 
-/// Number of groups of a row or column that [`pack_block`] packs together: 16 bytes. This block is not
-/// the block of 512 indices.
-const GROUPS_OF_BLOCK: usize = 4;
+/// Number of groups of a row or column that [`pack_contiguous_groups`] packs together: 16 bytes.
+const CONTIGUOUS_GROUPS: usize = 4;
 
 /// The highest bit of each byte of a group.
 const HIGHEST_BITS: u32 = 0x8080_8080;
@@ -22,49 +21,52 @@ const HIGHEST_BITS: u32 = 0x8080_8080;
 #[inline(always)]
 pub(crate) unsafe fn pack<V: QuadVector, const FLIP: bool>(pack: &PackArguments) {
     let mut index = 0;
-    while index < pack.count {
-        let is_block = pack.factor_stride == 1
+    while index < pack.index_run_length {
+        let is_contiguous = pack.factor_stride == 1
             && pack.index_stride == GROUP as isize
-            && index + GROUPS_OF_BLOCK < pack.count
+            && index + CONTIGUOUS_GROUPS < pack.index_run_length
             && pack.used_width == pack.width;
-        if is_block {
-            // SAFETY: the caller ensures panel, runs and source. The last index, whose group may be
-            // incomplete, is not in the block.
-            unsafe { pack_block::<V, FLIP>(pack, index) }
-            index += GROUPS_OF_BLOCK;
+        if is_contiguous {
+            // SAFETY: the caller ensures panel, row runs and source. The last index, whose group may be
+            // incomplete, is not among them.
+            unsafe { pack_contiguous_groups::<V, FLIP>(pack, index) }
+            index += CONTIGUOUS_GROUPS;
             continue;
         }
         let from = pack.from.wrapping_offset((index as isize).wrapping_mul(pack.index_stride));
-        let row = pack.to.wrapping_add((pack.first + index) * pack.width * GROUP);
-        let is_last = index + 1 == pack.count;
+        let row = pack.to.wrapping_add((pack.index_run_start + index) * pack.width * GROUP);
+        let is_last = index + 1 == pack.index_run_length;
         let bytes = if is_last && pack.tail > 0 { pack.tail } else { GROUP };
-        // SAFETY: the caller ensures panel, runs and source. A row with padding (`used_width < width`) has
-        // whole vectors, so its last vector lies in the row.
+        // SAFETY: the caller ensures panel, row runs and source. A row with padding
+        // (`used_width < width`) has whole vectors, so its last vector lies in the row.
         unsafe {
             if pack.used_width < pack.width {
                 V::zero().store(row.wrapping_add((pack.width - V::LANES) * GROUP));
             }
-            for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+            for run in core::slice::from_raw_parts(pack.row_runs, pack.row_run_count) {
                 let to = row.wrapping_add(run.first * GROUP);
                 let from = from.wrapping_offset(run.offset);
-                pack_run::<V, FLIP>(run, from, to, pack.factor_stride, bytes);
+                pack_row_run::<V, FLIP>(run, from, to, pack.factor_stride, bytes);
             }
         }
         index += 1;
     }
 }
 
-/// Packs [`GROUPS_OF_BLOCK`] whole groups, from `index` on, which are contiguous in each row or column.
+/// Packs [`CONTIGUOUS_GROUPS`] whole groups, from `index` on, which are contiguous in each row or column.
 ///
 /// # Safety
 /// Like [`pack`], for the groups of these indices.
 #[inline(always)]
-unsafe fn pack_block<V: QuadVector, const FLIP: bool>(pack: &PackArguments, index: usize) {
+unsafe fn pack_contiguous_groups<V: QuadVector, const FLIP: bool>(
+    pack: &PackArguments,
+    index: usize,
+) {
     let from = pack.from.wrapping_add(index * GROUP);
-    let to = pack.to.wrapping_add((pack.first + index) * pack.width * GROUP);
-    // SAFETY: the caller ensures panel, runs and source.
+    let to = pack.to.wrapping_add((pack.index_run_start + index) * pack.width * GROUP);
+    // SAFETY: the caller ensures panel, row runs and source.
     unsafe {
-        for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+        for run in core::slice::from_raw_parts(pack.row_runs, pack.row_run_count) {
             let from = from.wrapping_offset(run.offset);
             let to = to.wrapping_add(run.first * GROUP);
             if run.count == V::LANES {
@@ -75,9 +77,9 @@ unsafe fn pack_block<V: QuadVector, const FLIP: bool>(pack: &PackArguments, inde
                 }
                 continue;
             }
-            for index in 0..GROUPS_OF_BLOCK {
+            for index in 0..CONTIGUOUS_GROUPS {
                 let to = to.wrapping_add(index * pack.width * GROUP);
-                pack_run::<V, FLIP>(run, from.wrapping_add(index * GROUP), to, 1, GROUP);
+                pack_row_run::<V, FLIP>(run, from.wrapping_add(index * GROUP), to, 1, GROUP);
             }
         }
     }
@@ -89,8 +91,8 @@ unsafe fn pack_block<V: QuadVector, const FLIP: bool>(pack: &PackArguments, inde
 /// - `from` is valid for reads of each byte, `to` for writes of each group;
 /// - the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn pack_run<V: QuadVector, const FLIP: bool>(
-    run: &PackRun,
+unsafe fn pack_row_run<V: QuadVector, const FLIP: bool>(
+    run: &RowRun,
     from: *const u8,
     to: *mut u8,
     factor_stride: isize,

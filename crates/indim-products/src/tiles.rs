@@ -6,7 +6,7 @@ use core::ops::Range;
 use crate::axes::{Axes, ProductArray};
 use crate::blocking::Method;
 use crate::kernels::{MAX_TILE_COLUMNS, MAX_VECTOR_TILE_ROWS};
-use crate::pack::{PackArguments, PackFn, PackRun, pack_runs};
+use crate::pack::{PackArguments, PackFn, RowRun, split_row};
 use crate::plan::ProductPlan;
 use crate::run::{MacroTile, SumTarget};
 use crate::tile::{TileArguments, TileResults};
@@ -167,8 +167,8 @@ impl ProductPlan {
         operand: ProductArray,
         indices: Range<usize>,
     ) {
-        let mut row_runs = [PackRun::default(); MAX_TILE_COLUMNS];
-        let run_count = pack_runs(panel.offsets, self.kernels.lanes, &mut row_runs);
+        let mut row_runs = [RowRun::default(); MAX_TILE_COLUMNS];
+        let row_run_count = split_row(panel.offsets, self.kernels.lanes, &mut row_runs);
         let (index_run, index_stride) =
             (self.summed.fastest_size(), self.summed.fastest_stride(operand));
         let mut index = indices.start;
@@ -178,17 +178,17 @@ impl ProductPlan {
                 to: panel.to,
                 width: panel.width,
                 from: panel.from.wrapping_offset(self.summed.offset(index, operand)),
-                runs: row_runs.as_ptr(),
-                run_count,
+                row_runs: row_runs.as_ptr(),
+                row_run_count,
                 used_width: panel.offsets.len(),
                 index_stride,
                 factor_stride: self.groups.stride(operand),
                 tail: if index + count == self.summed.size { self.groups.tail } else { 0 },
-                first: index - indices.start,
-                count,
-                length: indices.len(),
+                index_run_start: index - indices.start,
+                index_run_length: count,
+                slice_length: indices.len(),
             };
-            // SAFETY: the caller ensures panel and operand; the run lies in the slice.
+            // SAFETY: the caller ensures panel and operand; the index run lies in the slice.
             unsafe { pack(&arguments) };
             index += count;
         }

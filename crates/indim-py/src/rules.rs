@@ -337,11 +337,11 @@ pub(crate) fn _compositions() -> Vec<CompositionRow> {
     Composition::ALL.iter().map(row).collect()
 }
 
-/// Every view function, and indexing: name, documentation, other names.
+/// Every data movement function, and indexing: name, documentation, other names.
 #[pyfunction]
 pub(crate) fn _view_functions() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
-    let views = catalogue::entries().filter(|entry| entry.kind == EntryKind::View);
-    views.map(|entry| (entry.name, entry.doc, entry.other_names)).collect()
+    let functions = catalogue::entries().filter(|entry| entry.kind == EntryKind::DataMovement);
+    functions.map(|entry| (entry.name, entry.doc, entry.other_names)).collect()
 }
 
 /// A function along axes: name, operands, default axes, arguments, documentation, aliases.

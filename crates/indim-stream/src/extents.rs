@@ -31,7 +31,7 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
                 RowOrder::Independent => job.counts(piece)[axis],
                 RowOrder::Carried | RowOrder::LaneGroups(_) => size.div_ceil(REDUCTION_BLOCK),
             };
-            leaves.max(1).ilog2() as usize + 4 + carried_rows(job.row_order, size)
+            leaves.max(1).ilog2() as usize + 4 + carried_lanes(job.row_order, size)
         }
     };
     let outputs = job.outputs.iter().map(|output| {
@@ -44,7 +44,7 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
 
 /// Number of lanes in memory at a time, for a reduced axis of this length. Each lane is as large as the
 /// outputs of a piece.
-fn carried_rows(order: RowOrder, size: usize) -> usize {
+fn carried_lanes(order: RowOrder, size: usize) -> usize {
     match order {
         RowOrder::Independent => 0,
         RowOrder::Carried => size.min(REDUCTION_LANES),
@@ -57,8 +57,8 @@ fn carried_rows(order: RowOrder, size: usize) -> usize {
 /// The bytes of lanes that a job carries from piece to piece.
 pub(crate) fn carried_bytes(job: &Job, piece: &[usize]) -> usize {
     let Some((axis, _)) = job.reduced else { return 0 };
-    let rows = carried_rows(job.row_order, job.shape[axis]);
-    let bytes = job.outputs.iter().map(|output| output.bytes(piece).saturating_mul(rows));
+    let lanes = carried_lanes(job.row_order, job.shape[axis]);
+    let bytes = job.outputs.iter().map(|output| output.bytes(piece).saturating_mul(lanes));
     bytes.fold(0, usize::saturating_add)
 }
 

@@ -151,7 +151,7 @@ impl Job {
     }
 
     /// The axes of an operand that are cut by the reduced axis.
-    pub(crate) fn rows_of(&self, operand: &JobOperand) -> Vec<usize> {
+    pub(crate) fn reduced_axes(&self, operand: &JobOperand) -> Vec<usize> {
         let Some((reduced, _)) = self.reduced else { return Vec::new() };
         (0..operand.axes.len()).filter(|&axis| operand.axes[axis] == Some(reduced)).collect()
     }

@@ -319,7 +319,7 @@ impl<'a> RunningPass<'a> {
     fn input<'v>(&'v self, input: usize, piece: &Piece, read: &'v PieceData) -> PieceInput<'v> {
         let operand = &self.pass.job.inputs[input].0;
         let mut views = self.views(input, piece, &read[input]);
-        match self.pass.job.rows_of(operand) {
+        match self.pass.job.reduced_axes(operand) {
             axes if axes.is_empty() => PieceInput::Common(views.swap_remove(0)),
             axes => PieceInput::Regions(views, axes),
         }
@@ -328,7 +328,7 @@ impl<'a> RunningPass<'a> {
 
 /// The regions of a piece for which an operand is read: only the first if the reduced axis does not cut it.
 fn regions_of<'p>(job: &Job, operand: &JobOperand, piece: &'p Piece) -> &'p [ArrayRegion] {
-    if job.rows_of(operand).is_empty() { &piece.regions[..1] } else { &piece.regions }
+    if job.reduced_axes(operand).is_empty() { &piece.regions[..1] } else { &piece.regions }
 }
 
 /// Outputs of a reducing job: sinks, and memory for later passes.

@@ -1,11 +1,12 @@
-//! The catalogue of operations, compositions, reductions, products, views and random numbers, for
+//! The catalogue of operations, compositions, reductions, products, data movement and random numbers, for
 //! `docs/ops.md` and `indim ops`.
 
 use indim_builder::{Composition, Parameter, Reduction};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
 use crate::expression::{
-    PRODUCT_OPERANDS, PRODUCTS, ProductRow, RANDOM, RandomRow, VIEWS, ViewRow, other_names,
+    DATA_MOVEMENT, DataMovementRow, PRODUCT_OPERANDS, PRODUCTS, ProductRow, RANDOM, RandomRow,
+    other_names,
 };
 use crate::suggest::closest;
 
@@ -19,8 +20,8 @@ pub enum EntryKind {
     Composition,
     /// A function along axes.
     Reduction,
-    /// A function that rearranges, joins or sorts arrays.
-    View,
+    /// Data movement: a function that rearranges, joins, gathers, scatters, sorts or searches arrays.
+    DataMovement,
     /// A product of arrays.
     Product,
     /// Random numbers from a key.
@@ -52,8 +53,8 @@ pub struct Entry {
 /// The operand names of operations and compositions.
 const OPERANDS: [&str; 3] = ["x", "y", "z"];
 
-/// All operations, compositions, reductions, products, views and random numbers, in the order of their
-/// tables.
+/// All operations, compositions, reductions, products, data movement and random numbers, in the order of
+/// their tables.
 ///
 /// ```
 /// use indim_text::catalogue::entries;
@@ -106,10 +107,15 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     let operations = Op::ALL.iter().map(operation);
     let compositions = Composition::ALL.iter().map(composition);
     let axis_functions = Reduction::ALL.iter().map(axis_entry);
-    let views = [slices()].into_iter().chain(VIEWS.iter().map(view));
+    let data_movement = [slices()].into_iter().chain(DATA_MOVEMENT.iter().map(movement));
     let products = PRODUCTS.iter().map(product);
     let random = RANDOM.iter().map(random);
-    operations.chain(compositions).chain(axis_functions).chain(products).chain(views).chain(random)
+    operations
+        .chain(compositions)
+        .chain(axis_functions)
+        .chain(products)
+        .chain(data_movement)
+        .chain(random)
 }
 
 fn random(function: &'static RandomRow) -> Entry {
@@ -138,16 +144,16 @@ fn product(product: &'static ProductRow) -> Entry {
     }
 }
 
-fn view(view: &'static ViewRow) -> Entry {
+fn movement(function: &'static DataMovementRow) -> Entry {
     Entry {
-        name: view.name,
-        operands: view.operands,
-        call: view.call.to_owned(),
+        name: function.name,
+        operands: function.operands,
+        call: function.call.to_owned(),
         parameters: Vec::new(),
-        types: view.types.to_owned(),
-        doc: view.doc,
-        other_names: view.aliases.to_vec(),
-        kind: EntryKind::View,
+        types: function.types.to_owned(),
+        doc: function.doc,
+        other_names: function.aliases.to_vec(),
+        kind: EntryKind::DataMovement,
     }
 }
 
@@ -162,7 +168,7 @@ fn slices() -> Entry {
         doc: "Python's indices: whole numbers, slices with steps, `None`, `...`, and arrays of integers. \
               Slices move nothing.",
         other_names: Vec::new(),
-        kind: EntryKind::View,
+        kind: EntryKind::DataMovement,
     }
 }
 

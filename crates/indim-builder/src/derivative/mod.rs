@@ -111,27 +111,32 @@ pub trait Differentiate {
 impl Differentiate for Graph {
     #[track_caller]
     fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derive(self, wrt, Seeds::Parameters, Values::Omitted)
+        derive(self, wrt, Seeds::Parameters, PrimalOutputs::Omitted)
     }
 
     #[track_caller]
     fn value_and_vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derive(self, wrt, Seeds::Parameters, Values::Included)
+        derive(self, wrt, Seeds::Parameters, PrimalOutputs::Included)
     }
 
     #[track_caller]
     fn gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derive(self, wrt, Seeds::One, Values::Omitted)
+        derive(self, wrt, Seeds::One, PrimalOutputs::Omitted)
     }
 
     #[track_caller]
     fn value_and_gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derive(self, wrt, Seeds::One, Values::Included)
+        derive(self, wrt, Seeds::One, PrimalOutputs::Included)
     }
 }
 
 #[track_caller]
-fn derive(graph: &Graph, wrt: &[usize], seeds: Seeds, values: Values) -> Result<Graph, GraphError> {
+fn derive(
+    graph: &Graph,
+    wrt: &[usize],
+    seeds: Seeds,
+    primals: PrimalOutputs,
+) -> Result<Graph, GraphError> {
     let b = GraphBuilder::new();
     let parameters = parameters_in(graph, &b)?;
     let wrt =
@@ -142,9 +147,11 @@ fn derive(graph: &Graph, wrt: &[usize], seeds: Seeds, values: Values) -> Result<
             sweep.add(output, seed);
         }
     }
-    let mut outputs: Vec<Value> = match values {
-        Values::Included => graph.outputs().iter().map(|&output| sweep.value(output)).collect(),
-        Values::Omitted => Vec::new(),
+    let mut outputs: Vec<Value> = match primals {
+        PrimalOutputs::Included => {
+            graph.outputs().iter().map(|&output| sweep.value(output)).collect()
+        }
+        PrimalOutputs::Omitted => Vec::new(),
     };
     sweep.run()?;
     for &parameter in &wrt {
@@ -222,7 +229,7 @@ enum Seeds {
 
 /// Whether the derived graph returns the original outputs too, before the gradients.
 #[derive(Clone, Copy)]
-enum Values {
+enum PrimalOutputs {
     Included,
     Omitted,
 }

@@ -38,17 +38,17 @@ impl ReductionContext<'_> {
     }
 
     /// The scan of the operand, a cumulative sum or product, in the result type of a sum.
-    fn sums(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
+    fn wide_scan(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
         self.scan(op, &self.builder().convert(&self.x, self.result_dtype())?, options)
     }
 
     /// The scan of the operand in its own element type, a cumulative maximum or minimum.
-    fn extremes(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
+    fn plain_scan(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
         self.scan(op, &self.x, options)
     }
 
     /// The scan of the operand as truth values.
-    fn truths(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
+    fn logical_scan(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
         self.scan(op, &self.builder().convert(&self.x, DType::Bool)?, options)
     }
 }
@@ -72,12 +72,12 @@ macro_rules! scans {
 }
 
 scans! {
-    cumsum = sums Add;
-    cumprod = sums Mul;
-    cummax = extremes Max;
-    cummin = extremes Min;
-    cumall = truths And;
-    cumany = truths Or;
+    cumsum = wide_scan Add;
+    cumprod = wide_scan Mul;
+    cummax = plain_scan Max;
+    cummin = plain_scan Min;
+    cumall = logical_scan And;
+    cumany = logical_scan Or;
 }
 
 pub(super) fn nancumsum(

@@ -13,9 +13,6 @@ use indim_ops::ArrayType;
 use super::capture::RegionBody;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
-/// The results of a body, a loop or a branch, or an error.
-type Values = Result<Vec<Value>, GraphError>;
-
 /// The function that builds one region of a branch.
 pub type BranchBody<'a> = dyn Fn(&GraphBuilder) -> Result<Vec<Value>, GraphError> + 'a;
 
@@ -51,8 +48,8 @@ impl GraphBuilder {
         &self,
         initial: &[impl Borrow<Value>],
         condition: impl FnOnce(&GraphBuilder, &[Value]) -> BuildResult,
-        body: impl FnOnce(&GraphBuilder, &[Value]) -> Values,
-    ) -> Values {
+        body: impl FnOnce(&GraphBuilder, &[Value]) -> BuildResult<Vec<Value>>,
+    ) -> BuildResult<Vec<Value>> {
         self.while_loop_up_to(DEFAULT_STEP_LIMIT, initial, condition, body)
     }
 
@@ -67,8 +64,8 @@ impl GraphBuilder {
         limit: u64,
         initial: &[impl Borrow<Value>],
         condition: impl FnOnce(&GraphBuilder, &[Value]) -> BuildResult,
-        body: impl FnOnce(&GraphBuilder, &[Value]) -> Values,
-    ) -> Values {
+        body: impl FnOnce(&GraphBuilder, &[Value]) -> BuildResult<Vec<Value>>,
+    ) -> BuildResult<Vec<Value>> {
         let initial: Vec<Value> = initial.iter().map(|value| value.borrow().clone()).collect();
         let types = self.types_of(&self.ids("while_loop", &initial)?);
         let (inner, states) = self.begin_region(&types)?;
@@ -89,7 +86,7 @@ impl GraphBuilder {
         initial: &[Value],
         condition: &RegionBody,
         body: &RegionBody,
-    ) -> Values {
+    ) -> BuildResult<Vec<Value>> {
         let states = self.ids("while_loop", initial)?;
         let (expected, given) = (states.len(), body.result_types().len());
         if expected != given {
@@ -127,8 +124,8 @@ impl GraphBuilder {
         &self,
         range: Range<i64>,
         initial: &[impl Borrow<Value>],
-        body: impl FnOnce(&GraphBuilder, &Value, &[Value]) -> Values,
-    ) -> Values {
+        body: impl FnOnce(&GraphBuilder, &Value, &[Value]) -> BuildResult<Vec<Value>>,
+    ) -> BuildResult<Vec<Value>> {
         let mut states = vec![self.scalar(range.start)];
         states.extend(initial.iter().map(|value| value.borrow().clone()));
         let steps = u64::try_from(i128::from(range.end) - i128::from(range.start)).unwrap_or(0);
@@ -171,9 +168,9 @@ impl GraphBuilder {
     pub fn cond(
         &self,
         predicate: &Value,
-        on_true: impl Fn(&GraphBuilder) -> Values,
-        on_false: impl Fn(&GraphBuilder) -> Values,
-    ) -> Values {
+        on_true: impl Fn(&GraphBuilder) -> BuildResult<Vec<Value>>,
+        on_false: impl Fn(&GraphBuilder) -> BuildResult<Vec<Value>>,
+    ) -> BuildResult<Vec<Value>> {
         self.switch(predicate, &[&on_false, &on_true])
     }
 
@@ -183,7 +180,7 @@ impl GraphBuilder {
     /// # Errors
     /// Like [`GraphBuilder::cond`]; `region-type` without regions.
     #[track_caller]
-    pub fn switch(&self, index: &Value, branches: &[&BranchBody<'_>]) -> Values {
+    pub fn switch(&self, index: &Value, branches: &[&BranchBody<'_>]) -> BuildResult<Vec<Value>> {
         let body = |build: &&BranchBody<'_>| {
             let (inner, _) = self.begin_region(&[])?;
             inner.end_region(&build(&inner)?)
@@ -196,7 +193,7 @@ impl GraphBuilder {
     /// # Errors
     /// Like [`GraphBuilder::switch`].
     #[track_caller]
-    pub fn branch_between(&self, index: &Value, bodies: &[RegionBody]) -> Values {
+    pub fn branch_between(&self, index: &Value, bodies: &[RegionBody]) -> BuildResult<Vec<Value>> {
         let index = self.id("switch", index)?;
         let captures = RegionBody::all_captured(bodies);
         let regions = bodies.iter().map(|body| body.region(self, &captures));
@@ -215,7 +212,7 @@ impl GraphBuilder {
         body: &Region,
         operands: &[impl Borrow<Value>],
         limit: u64,
-    ) -> Values {
+    ) -> BuildResult<Vec<Value>> {
         let operands = self.ids("while", operands)?;
         self.while_of_ids("while", condition, body, &operands, limit)
     }
@@ -230,7 +227,7 @@ impl GraphBuilder {
         index: &Value,
         branches: &[Region],
         operands: &[impl Borrow<Value>],
-    ) -> Values {
+    ) -> BuildResult<Vec<Value>> {
         let mut ids = vec![self.id("branch", index)?];
         ids.extend(self.ids("branch", operands)?);
         self.branch_of_ids("branch", branches, &ids)
@@ -244,7 +241,7 @@ impl GraphBuilder {
         body: &Region,
         operands: &[ValueId],
         limit: u64,
-    ) -> Values {
+    ) -> BuildResult<Vec<Value>> {
         let types = self.types_of(operands);
         let states = check_while(condition, body, &types)
             .map_err(|kind| self.error(operation, operands, kind))?;
@@ -262,7 +259,7 @@ impl GraphBuilder {
         operation: &'static str,
         branches: &[Region],
         operands: &[ValueId],
-    ) -> Values {
+    ) -> BuildResult<Vec<Value>> {
         let types = self.types_of(operands);
         let shared: Arc<[Region]> = branches.into();
         let results =

@@ -9,7 +9,7 @@ use crate::operand::{Operand, OperandArg};
 
 impl GraphBuilder {
     /// The elements sorted along an axis, with unchanged bits: a stable sort in the total order of
-    /// [`indim_ops::TotalOrder`]. NaN comes last, or first in descending order. Equal elements, such as
+    /// [`indim_ops::SortOrder`]. NaN comes last, or first in descending order. Equal elements, such as
     /// -0 and +0, keep their order in both directions.
     ///
     /// ```

@@ -19,7 +19,7 @@ pub(super) fn sink_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
             sink_computation(arena, node)
         }
         NodeKind::BroadcastInDim(_) => compose_broadcasts(arena, node),
-        NodeKind::Slice(_) => sink_slice(arena, node),
+        NodeKind::Slice(_) => simplify_slice(arena, node),
         NodeKind::Iota { axis } if node.array_type.shape.rank() > 1 => {
             let axis = *axis;
             broadcast_iota(arena, axis, node.array_type)
@@ -112,7 +112,7 @@ fn compose_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
 
 /// A slice of a slice becomes one slice; a slice of a broadcast becomes a broadcast of a slice, so the
 /// broadcast sinks below the slice.
-fn sink_slice(arena: &mut GraphArena, node: Node) -> ValueId {
+fn simplify_slice(arena: &mut GraphArena, node: Node) -> ValueId {
     let NodeKind::Slice(slices) = &node.kind else {
         return arena.add(node);
     };
@@ -134,7 +134,7 @@ fn sink_slice(arena: &mut GraphArena, node: Node) -> ValueId {
             let shape: Shape = source_slices.iter().map(AxisSlice::count).collect();
             let array_type = ArrayType::new(node.array_type.dtype, shape);
             let sliced = add_slice(arena, source, source_slices, array_type);
-            let sliced = sink_slice(arena, arena[sliced].clone());
+            let sliced = simplify_slice(arena, arena[sliced].clone());
             arena.add(Node {
                 operands: Operands::new(&[sliced]),
                 array_type: node.array_type,

@@ -201,7 +201,7 @@ impl ModelWriter<'_> {
         let quotient = self.op("Div", &[&multiple, y]);
         let less = self.op("Sub", &[&quotient, &one]);
         let quotient = self.op("Where", &[&differ, &less, &quotient]);
-        let whole = match self.of_one_operator(Op::RoundEven, &[&quotient], dtype) {
+        let whole = match self.native_operation(Op::RoundEven, &[&quotient], dtype) {
             Some(whole) => whole,
             None => quotient,
         };
@@ -271,10 +271,9 @@ impl ModelWriter<'_> {
         let distance = self.op("Abs", &[&difference]);
         let distance = self.op("Neg", &[&distance]);
         let rest = self.op("Softplus", &[&distance]);
-        // `two` is the natural logarithm of 2.
-        let two = self.number(core::f64::consts::LN_2, dtype);
+        let ln_2 = self.number(core::f64::consts::LN_2, dtype);
         let is_equal = self.op("Equal", &[x, y]);
-        let rest = self.op("Where", &[&is_equal, &two, &rest]);
+        let rest = self.op("Where", &[&is_equal, &ln_2, &rest]);
         self.op("Add", &[&largest, &rest])
     }
 

@@ -94,14 +94,14 @@ fn name_in(table: &[(Op, &'static str)], op: Op) -> Option<&'static str> {
 impl ModelWriter<'_> {
     /// Writes an operation on its operands.
     pub(super) fn elementwise(&mut self, value: ValueId, node: &Node, op: Op) {
-        let pieces: Vec<CompactValue> =
+        let operands: Vec<CompactValue> =
             node.operands.iter().map(|&operand| self.compact_value(operand)).collect();
-        let sizes = ModelWriter::broadcast_sizes(&pieces);
-        let inputs: Vec<&str> = pieces.iter().map(|piece| piece.name.as_str()).collect();
+        let sizes = ModelWriter::broadcast_sizes(&operands);
+        let inputs: Vec<&str> = operands.iter().map(|operand| operand.name.as_str()).collect();
         // The first operand of a select is a boolean.
         let last = node.operands.last().copied();
         let dtype = last.map_or(node.array_type.dtype, |last| self.graph[last].array_type.dtype);
-        let name = match self.of_one_operator(op, &inputs, dtype) {
+        let name = match self.native_operation(op, &inputs, dtype) {
             Some(name) => name,
             None => match self.composition(op, &inputs, dtype) {
                 Some((name, by)) => {
@@ -116,11 +116,11 @@ impl ModelWriter<'_> {
                 }
             },
         };
-        self.set(value, name, sizes);
+        self.set_value(value, name, sizes);
     }
 
     /// Writes an operation that ONNX has, as one node or a few; `None` if it needs a decomposition.
-    pub(super) fn of_one_operator(
+    pub(super) fn native_operation(
         &mut self,
         op: Op,
         inputs: &[&str],

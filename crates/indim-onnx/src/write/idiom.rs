@@ -152,16 +152,16 @@ impl ModelWriter<'_> {
     }
 
     fn write_composition(&mut self, value: ValueId, found: &CompositionMatch) {
-        let piece = self.compact_value(found.operand);
+        let compact = self.compact_value(found.operand);
         let Some((operator, attributes)) = operator(found, self.opset) else { return };
-        let name = self.node(operator, &[&piece.name], attributes);
-        self.set(value, name, piece.sizes);
+        let name = self.node(operator, &[&compact.name], attributes);
+        self.set_value(value, name, compact.sizes);
     }
 
     fn write_axis_operation(&mut self, value: ValueId, found: &ReductionMatch) {
         let array_type = self.graph[value].array_type.clone();
         let Some(operator) = axis_operator(found, array_type.dtype) else { return };
-        let whole = self.whole(found.operand);
+        let whole = self.materialized(found.operand);
         let name = match operator {
             AxisOperator::SeveralAxes(operator) => {
                 let axes: Vec<i64> = found.axes.iter().map(|&axis| axis as i64).collect();
@@ -177,7 +177,7 @@ impl ModelWriter<'_> {
                 self.resized(&name, &merged, from)
             }
         };
-        self.set(value, name, array_type.shape);
+        self.set_value(value, name, array_type.shape);
     }
 }
 

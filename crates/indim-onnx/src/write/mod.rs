@@ -185,10 +185,10 @@ impl ModelWriter<'_> {
             self.notes.unsupported(node.kind.name(), reason, location_of(self.graph, value));
         }
         match &node.kind {
-            NodeKind::Parameter { name, .. } => self.set(value, name.clone(), shape),
+            NodeKind::Parameter { name, .. } => self.set_value(value, name.clone(), shape),
             NodeKind::Constant(array) => {
                 let name = self.constant(array);
-                self.set(value, name, shape);
+                self.set_value(value, name, shape);
             }
             NodeKind::Iota { axis } => self.iota(value, *axis),
             NodeKind::Elementwise(op) => self.elementwise(value, node, *op),
@@ -212,30 +212,30 @@ impl ModelWriter<'_> {
             | NodeKind::Branch { .. } => {
                 let location = location_of(self.graph, value);
                 self.notes.unsupported(node.kind.name(), None, location);
-                self.set(value, String::new(), shape);
+                self.set_value(value, String::new(), shape);
             }
         }
     }
 
     fn convert(&mut self, value: ValueId, node: &Node, dtype: DType) {
-        let piece = self.compact_value(node.operands[0]);
+        let compact = self.compact_value(node.operands[0]);
         let from = self.graph[node.operands[0]].array_type.dtype;
         if from.is_float() && dtype.is_integer() {
             self.notes.warning("floats beyond a type of whole numbers are undefined there in ONNX");
         }
-        let name = self.cast(&piece.name, dtype);
-        self.set(value, name, piece.sizes);
+        let name = self.cast(&compact.name, dtype);
+        self.set_value(value, name, compact.sizes);
     }
 
     fn bit_cast(&mut self, value: ValueId, node: &Node, dtype: DType) {
-        let piece = self.compact_value(node.operands[0]);
+        let compact = self.compact_value(node.operands[0]);
         if self.opset < BITCAST_SINCE {
             let reason = Some("BitCast came with opset 26".to_owned());
             self.notes.unsupported("bitcast", reason, location_of(self.graph, value));
         }
         let attributes = vec![int("to", number_of(dtype).into())];
-        let name = self.node("BitCast", &[&piece.name], attributes);
-        self.set(value, name, piece.sizes);
+        let name = self.node("BitCast", &[&compact.name], attributes);
+        self.set_value(value, name, compact.sizes);
     }
 
     /// Gives the outputs their names: renames the result of a node, or adds an `Identity` for a constant,
@@ -243,7 +243,7 @@ impl ModelWriter<'_> {
     fn outputs(&mut self, outputs: &[String]) -> Result<Vec<String>, FormatError> {
         let graph = self.graph;
         let value_names: Vec<String> =
-            graph.outputs().iter().map(|&value| self.whole(value)).collect();
+            graph.outputs().iter().map(|&value| self.materialized(value)).collect();
         let result_names: HashSet<String> =
             self.nodes.iter().flat_map(|node| node.output.clone()).collect();
         let parameters: HashSet<&str> =

@@ -29,14 +29,14 @@ pub(super) struct ModelWriter<'g> {
     pub(super) initializers: Vec<TensorProto>,
     pub(super) notes: Notes,
     /// The values written so far, by their index in the graph.
-    pieces: Vec<Option<CompactValue>>,
+    compact_values: Vec<Option<CompactValue>>,
     /// Names of values in their full shape.
-    wholes: HashMap<ValueId, String>,
+    materialized: HashMap<ValueId, String>,
     constants: HashMap<Array, String>,
-    /// Names of parameters and outputs, which the user chose: `fresh` avoids them.
-    taken: HashSet<String>,
+    /// Names of parameters and outputs, which the user chose: `fresh_name` avoids them.
+    reserved_names: HashSet<String>,
     /// Number of the next new name.
-    fresh: usize,
+    next_name: usize,
 }
 
 /// An integer attribute.
@@ -69,20 +69,20 @@ impl<'g> ModelWriter<'g> {
             nodes: Vec::new(),
             initializers: Vec::new(),
             notes: Notes::default(),
-            pieces: vec![None; graph.len()],
-            wholes: HashMap::new(),
+            compact_values: vec![None; graph.len()],
+            materialized: HashMap::new(),
             constants: HashMap::new(),
-            taken: parameters.chain(outputs.iter().cloned()).collect(),
-            fresh: 0,
+            reserved_names: parameters.chain(outputs.iter().cloned()).collect(),
+            next_name: 0,
         }
     }
 
     /// A new name, which no other value has.
-    pub(super) fn fresh(&mut self, prefix: &str) -> String {
+    pub(super) fn fresh_name(&mut self, prefix: &str) -> String {
         loop {
-            let name = format!("{prefix}{}", self.fresh);
-            self.fresh += 1;
-            if !self.taken.contains(&name) {
+            let name = format!("{prefix}{}", self.next_name);
+            self.next_name += 1;
+            if !self.reserved_names.contains(&name) {
                 return name;
             }
         }
@@ -95,19 +95,19 @@ impl<'g> ModelWriter<'g> {
         inputs: &[&str],
         attribute: Vec<AttributeProto>,
     ) -> String {
-        let output = self.fresh("v");
+        let output = self.fresh_name("v");
         self.named_node(operator, inputs, attribute, output.clone());
         output
     }
 
     /// Adds a node and returns the names of its two results.
-    pub(super) fn pair(
+    pub(super) fn two_result_node(
         &mut self,
         operator: &str,
         inputs: &[&str],
         attribute: Vec<AttributeProto>,
     ) -> [String; 2] {
-        let second = self.fresh("v");
+        let second = self.fresh_name("v");
         let first = self.node(operator, inputs, attribute);
         self.nodes.iter_mut().last().into_iter().for_each(|node| node.output.push(second.clone()));
         [first, second]
@@ -139,7 +139,7 @@ impl<'g> ModelWriter<'g> {
         if let Some(name) = self.constants.get(array) {
             return name.clone();
         }
-        let name = self.fresh("c");
+        let name = self.fresh_name("c");
         self.initializers.push(TensorProto {
             dims: array.shape().iter().map(|&size| size as i64).collect(),
             data_type: number_of(array.dtype()),
@@ -176,42 +176,42 @@ impl<'g> ModelWriter<'g> {
     }
 
     /// Sets the name and the sizes that a value has in the file.
-    pub(super) fn set(&mut self, value: ValueId, name: String, sizes: Shape) {
-        self.pieces[value.index()] = Some(CompactValue { name, sizes });
+    pub(super) fn set_value(&mut self, value: ValueId, name: String, sizes: Shape) {
+        self.compact_values[value.index()] = Some(CompactValue { name, sizes });
     }
 
     /// The value in the file, with broadcasts not materialised.
     pub(super) fn compact_value(&self, value: ValueId) -> CompactValue {
-        self.pieces[value.index()].clone().expect("invariant: operands are earlier")
+        self.compact_values[value.index()].clone().expect("invariant: operands are earlier")
     }
 
     /// Name of a value in its full shape.
-    pub(super) fn whole(&mut self, value: ValueId) -> String {
-        if let Some(name) = self.wholes.get(&value) {
+    pub(super) fn materialized(&mut self, value: ValueId) -> String {
+        if let Some(name) = self.materialized.get(&value) {
             return name.clone();
         }
-        let piece = self.compact_value(value);
+        let compact = self.compact_value(value);
         let shape = self.graph[value].array_type.shape.clone();
-        let name = match piece.sizes == shape {
-            true => piece.name,
+        let name = match compact.sizes == shape {
+            true => compact.name,
             false => {
                 let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
                 let target = self.list(&sizes);
-                self.op("Expand", &[&piece.name, &target])
+                self.op("Expand", &[&compact.name, &target])
             }
         };
-        self.wholes.insert(value, name.clone());
+        self.materialized.insert(value, name.clone());
         name
     }
 
     /// The result sizes of operands that broadcast by NumPy's rule. The operands of an element-wise node
     /// always do: in the graph they have one shape, and in the file only broadcast axes lack their size.
     pub(super) fn broadcast_sizes(operands: &[CompactValue]) -> Shape {
-        let rank = operands.iter().map(|piece| piece.sizes.rank()).max().unwrap_or(0);
+        let rank = operands.iter().map(|compact| compact.sizes.rank()).max().unwrap_or(0);
         let size = |axis: usize| {
             let from_end = rank - axis;
-            let sizes = operands.iter().filter_map(|piece| {
-                let sizes = piece.sizes.sizes();
+            let sizes = operands.iter().filter_map(|compact| {
+                let sizes = compact.sizes.sizes();
                 sizes.len().checked_sub(from_end).map(|axis| sizes[axis])
             });
             sizes.reduce(|a, b| if a == 1 { b } else { a }).unwrap_or(1)

@@ -112,7 +112,7 @@ impl ModelWriter<'_> {
     pub(super) fn normalization(&mut self, value: ValueId, found: &Normalization) {
         let shape = self.graph[value].array_type.shape.clone();
         let sizes: Shape = found.parameter_axes.iter().map(|&axis| shape[axis]).collect();
-        let x = self.whole(found.operand);
+        let x = self.materialized(found.operand);
         let gain = match found.gain {
             Some(gain) => self.parameter(gain, &sizes),
             None => {
@@ -132,11 +132,11 @@ impl ModelWriter<'_> {
             }
             false => self.node("InstanceNormalization", &inputs, vec![epsilon]),
         };
-        self.set(value, name, shape);
+        self.set_value(value, name, shape);
     }
 
     fn parameter(&mut self, value: ValueId, sizes: &Shape) -> String {
-        let whole = self.whole(value);
+        let whole = self.materialized(value);
         match self.graph[value].array_type.shape.is_scalar() {
             true => self.expand(&whole, sizes),
             false => whole,

@@ -24,17 +24,18 @@ impl ModelWriter<'_> {
             let location = location_of(self.graph, value);
             self.notes.composed(node.kind.name(), "a product in double precision", location);
         }
-        let form = found.matmul();
+        let matmul = found.matmul();
         let dtype = computed(found.dtype);
         // `Gemm` can transpose its operands, but ONNX Runtime takes only matrices of floats.
         let is_matrix = |operand: &MatMulOperand| operand.matrices.rank() == 2;
         let is_gemm = dtype.is_float()
-            && form.operands.iter().all(is_matrix)
-            && form.operands.iter().any(|operand| operand.is_transposed);
-        let [x, y] = form.operands.each_ref().map(|operand| self.matrices(operand, dtype, is_gemm));
+            && matmul.operands.iter().all(is_matrix)
+            && matmul.operands.iter().any(|operand| operand.is_transposed);
+        let [x, y] =
+            matmul.operands.each_ref().map(|operand| self.matrices(operand, dtype, is_gemm));
         let mut name = match is_gemm {
             true => {
-                let transposed = form.operands.each_ref().map(|operand| operand.is_transposed);
+                let transposed = matmul.operands.each_ref().map(|operand| operand.is_transposed);
                 let attributes = [("transA", transposed[0]), ("transB", transposed[1])].into_iter();
                 let attributes = attributes.filter(|(_, transposed)| *transposed);
                 self.node("Gemm", &[&x, &y], attributes.map(|(name, _)| int(name, 1)).collect())
@@ -44,9 +45,9 @@ impl ModelWriter<'_> {
         if dtype != found.dtype {
             name = self.cast(&name, found.dtype);
         }
-        name = self.resized(&name, &form.result, &form.unmerged);
-        name = self.transposed(name, form.order);
-        self.set(value, name, shape);
+        name = self.resized(&name, &matmul.result, &matmul.unmerged);
+        name = self.transposed(name, matmul.order);
+        self.set_value(value, name, shape);
     }
 
     /// An operand as matrices. If `is_transposed_later` is set, `Gemm` transposes it if necessary.
@@ -57,7 +58,7 @@ impl ModelWriter<'_> {
         is_transposed_later: bool,
     ) -> String {
         let array_type = self.graph[operand.source].array_type.clone();
-        let mut name = self.whole(operand.source);
+        let mut name = self.materialized(operand.source);
         if array_type.dtype != dtype {
             name = self.cast(&name, dtype);
         }
@@ -83,7 +84,7 @@ impl ModelWriter<'_> {
             .operands
             .iter()
             .map(|&operand| {
-                let name = self.whole(operand);
+                let name = self.materialized(operand);
                 if own.dtype == dtype { name } else { self.cast(&name, dtype) }
             })
             .collect();
@@ -95,6 +96,6 @@ impl ModelWriter<'_> {
         if node.array_type.dtype != dtype {
             name = self.cast(&name, node.array_type.dtype);
         }
-        self.set(value, name, node.array_type.shape.clone());
+        self.set_value(value, name, node.array_type.shape.clone());
     }
 }

@@ -14,7 +14,7 @@ impl ModelWriter<'_> {
     /// before the cast. In the mode `Error` an index that is out of range stays out of range.
     pub(super) fn onnx_indices(&mut self, indices: ValueId, size: usize, mode: TakeMode) -> String {
         let indices_dtype = self.graph[indices].array_type.dtype;
-        let named = self.whole(indices);
+        let named = self.materialized(indices);
         if indices_dtype == DType::U64 {
             let (operator, bound) = match mode {
                 TakeMode::Error => ("Min", size),
@@ -84,12 +84,12 @@ impl ModelWriter<'_> {
         }
         let back = (1..=axis).chain([0]).chain(axis + 1..shape.rank()).collect();
         let name = self.transposed(sum, back);
-        self.set(value, name, shape.clone());
+        self.set_value(value, name, shape.clone());
     }
 
     /// A value with its axes in this order, as `f64` if `is_widened`.
     fn transposed_as(&mut self, value: ValueId, is_widened: bool, axes: Vec<usize>) -> String {
-        let mut name = self.whole(value);
+        let mut name = self.materialized(value);
         if is_widened {
             name = self.cast(&name, DType::F64);
         }

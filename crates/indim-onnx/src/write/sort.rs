@@ -21,18 +21,18 @@ impl ModelWriter<'_> {
         if dtype.is_float() {
             self.notes.warning("TopK of ONNX does not define the position of a NaN");
         }
-        let mut whole = self.whole(operand);
+        let mut whole = self.materialized(operand);
         if dtype == DType::Bool {
             whole = self.cast(&whole, DType::U8);
         }
         let count = self.list(&[shape[axis] as i64]);
         let attributes = vec![int("axis", axis as i64), int("largest", i64::from(descending))];
-        let [values, positions] = self.pair("TopK", &[&whole, &count], attributes);
+        let [values, positions] = self.two_result_node("TopK", &[&whole, &count], attributes);
         let name = match result {
             SortResult::Positions => positions,
             SortResult::Values if dtype == DType::Bool => self.cast(&values, DType::Bool),
             SortResult::Values => values,
         };
-        self.set(value, name, shape);
+        self.set_value(value, name, shape);
     }
 }

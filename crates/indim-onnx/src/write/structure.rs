@@ -26,18 +26,18 @@ impl ModelWriter<'_> {
     /// Moves axes to their positions in the map. The operators that read the result broadcast it.
     pub(super) fn broadcast(&mut self, value: ValueId, operand: ValueId, map: &AxisMap) {
         let rank = self.graph[value].array_type.shape.rank();
-        let piece = self.compact_value(operand);
+        let compact = self.compact_value(operand);
         let operand_rank = map.len();
         let is_suffix = map.iter().enumerate().all(|(axis, &to)| to + operand_rank == axis + rank);
         if is_suffix {
-            self.set(value, piece.name, piece.sizes);
+            self.set_value(value, compact.name, compact.sizes);
             return;
         }
         // Missing leading axes have size 1.
-        let absent = operand_rank - piece.sizes.rank();
-        let size = |axis: usize| if axis < absent { 1 } else { piece.sizes[axis - absent] };
-        let mut name = piece.name.clone();
-        let mut sizes = piece.sizes.clone();
+        let absent = operand_rank - compact.sizes.rank();
+        let size = |axis: usize| if axis < absent { 1 } else { compact.sizes[axis - absent] };
+        let mut name = compact.name.clone();
+        let mut sizes = compact.sizes.clone();
         let mut order: Vec<usize> = (0..operand_rank).collect();
         order.sort_by_key(|&axis| map[axis]);
         if !map.is_increasing() {
@@ -50,16 +50,16 @@ impl ModelWriter<'_> {
         (0..operand_rank).for_each(|axis| target[map[axis]] = size(axis));
         let target = Shape::from(target);
         let name = self.resized(&name, &sizes, &target);
-        self.set(value, name, target);
+        self.set_value(value, name, target);
     }
 
     pub(super) fn reshape(&mut self, value: ValueId, operand: ValueId) {
         let (from, to) =
             (&self.graph[operand].array_type.shape, &self.graph[value].array_type.shape);
         let (from, to) = (from.clone(), to.clone());
-        let whole = self.whole(operand);
+        let whole = self.materialized(operand);
         let name = self.resized(&whole, &from, &to);
-        self.set(value, name, to);
+        self.set_value(value, name, to);
     }
 
     pub(super) fn iota(&mut self, value: ValueId, axis: usize) {
@@ -80,7 +80,7 @@ impl ModelWriter<'_> {
         sizes[0] = count;
         let sizes = Shape::from(sizes);
         let name = self.resized(&name, &Shape::from([count]), &sizes);
-        self.set(value, name, sizes);
+        self.set_value(value, name, sizes);
     }
 
     pub(super) fn slice(&mut self, value: ValueId, operand: ValueId, slices: &[AxisSlice]) {
@@ -95,32 +95,32 @@ impl ModelWriter<'_> {
             axes.push(axis as i64);
             steps.push(step);
         }
-        let whole = self.whole(operand);
+        let whole = self.materialized(operand);
         let [starts, ends, axes, steps] = [starts, ends, axes, steps].map(|list| self.list(&list));
         let name = self.op("Slice", &[&whole, &starts, &ends, &axes, &steps]);
-        self.set(value, name, self.graph[value].array_type.shape.clone());
+        self.set_value(value, name, self.graph[value].array_type.shape.clone());
     }
 
     pub(super) fn concatenate(&mut self, value: ValueId, node: &Node, axis: usize) {
         let wholes: Vec<String> =
-            node.operands.iter().map(|&operand| self.whole(operand)).collect();
+            node.operands.iter().map(|&operand| self.materialized(operand)).collect();
         let wholes: Vec<&str> = wholes.iter().map(String::as_str).collect();
         let name = self.node("Concat", &wholes, vec![int("axis", axis as i64)]);
-        self.set(value, name, node.array_type.shape.clone());
+        self.set_value(value, name, node.array_type.shape.clone());
     }
 
     pub(super) fn take(&mut self, value: ValueId, node: &Node, axis: usize, mode: TakeMode) {
         let [operand, indices] = [node.operands[0], node.operands[1]];
         let size = self.graph[operand].array_type.shape[axis];
-        let (operand, named) = (self.whole(operand), self.onnx_indices(indices, size, mode));
+        let (operand, named) = (self.materialized(operand), self.onnx_indices(indices, size, mode));
         let name = self.node("Gather", &[&operand, &named], vec![int("axis", axis as i64)]);
-        self.set(value, name, node.array_type.shape.clone());
+        self.set_value(value, name, node.array_type.shape.clone());
     }
 
     pub(super) fn reduce(&mut self, value: ValueId, node: &Node, op: ReduceOp, axis: usize) {
         let operand = node.operands[0];
         let dtype = self.graph[operand].array_type.dtype;
-        let whole = self.whole(operand);
+        let whole = self.materialized(operand);
         let name = match (op, dtype) {
             (ReduceOp::ArgMax | ReduceOp::ArgMin, _) => self.search(&whole, dtype, op, axis),
             (ReduceOp::Max | ReduceOp::Or, DType::Bool) => {
@@ -138,7 +138,7 @@ impl ModelWriter<'_> {
                 whole
             }
         };
-        self.set(value, name, node.array_type.shape.clone());
+        self.set_value(value, name, node.array_type.shape.clone());
     }
 
     /// Writes a scan. ONNX has operators only for sums and products.
@@ -150,7 +150,7 @@ impl ModelWriter<'_> {
         [reverse, exclusive]: [bool; 2],
     ) {
         let dtype = node.array_type.dtype;
-        let whole = self.whole(node.operands[0]);
+        let whole = self.materialized(node.operands[0]);
         let operator = match (op, dtype.class()) {
             (ReduceOp::Add, class) if class != DTypeClass::Complex => "CumSum",
             (ReduceOp::Mul, class) if class != DTypeClass::Complex && self.opset >= CUM_PROD => {
@@ -159,7 +159,7 @@ impl ModelWriter<'_> {
             _ => {
                 let reason = (op == ReduceOp::Mul).then(|| format!("before opset {CUM_PROD}"));
                 self.notes.unsupported(node.kind.name(), reason, location_of(self.graph, value));
-                return self.set(value, whole, node.array_type.shape.clone());
+                return self.set_value(value, whole, node.array_type.shape.clone());
             }
         };
         if dtype.is_float() {
@@ -172,7 +172,7 @@ impl ModelWriter<'_> {
         let operand = if wide == dtype { whole } else { self.cast(&whole, wide) };
         let scan = self.node(operator, &[&operand, &axis], attributes);
         let name = if wide == dtype { scan } else { self.cast(&scan, dtype) };
-        self.set(value, name, node.array_type.shape.clone());
+        self.set_value(value, name, node.array_type.shape.clone());
     }
 
     fn reduced(&mut self, operator: &str, whole: &str, axis: usize) -> String {

@@ -30,7 +30,7 @@ use crate::write::file::WriterPort;
 use crate::write::idiom::Idiom;
 use crate::write::layer_writer::{LayerResult, LayerWriter};
 use crate::write::merge_reductions::reduction;
-use crate::write::operation::{OperationEncoding, form, is_signed, warning};
+use crate::write::operation::{OperationEncoding, encoding_of, is_signed, warning};
 
 pub(super) fn write(
     graph: &Graph,
@@ -181,8 +181,8 @@ impl NetworkWriter<'_> {
         // The first operand of `select` has another type.
         let typed = node.operands[usize::from(op.first_is_bool())];
         let (dtype, result) = (self.graph[typed].array_type.dtype, node.array_type.dtype);
-        let form = form(op, dtype);
-        match form {
+        let encoding = encoding_of(op, dtype);
+        match encoding {
             OperationEncoding::Unsupported => return self.refuse(value, op.name(), None),
             OperationEncoding::RightShift { signed } if signed != is_signed(dtype) => {
                 let reason = "shifts of signed integers are arithmetic, of unsigned ones logical";
@@ -195,30 +195,30 @@ impl NetworkWriter<'_> {
         }
         warning(op, dtype).into_iter().for_each(|text| self.notes.warning(text));
         let operands = operands?;
-        Some(match form {
-            OperationEncoding::OrLogical(_, _, logical) if dtype == DType::Bool => {
-                self.one((logical, 1), &[], &operands, result)
+        Some(match encoding {
+            OperationEncoding::LayerOrLogical(_, _, logical) if dtype == DType::Bool => {
+                self.single_layer((logical, 1), &[], &operands, result)
             }
-            OperationEncoding::One(name, set) | OperationEncoding::OrLogical(name, set, _) => {
-                self.one((name, set), &[], &operands, result)
+            OperationEncoding::Layer(name, set)
+            | OperationEncoding::LayerOrLogical(name, set, _) => {
+                self.single_layer((name, set), &[], &operands, result)
             }
             OperationEncoding::IntegerDivision(rounds_down) => {
                 let attribute = ("m_pythondiv", rounds_down.to_owned());
-                self.one(("Divide", 1), &[attribute], &operands, result)
+                self.single_layer(("Divide", 1), &[attribute], &operands, result)
             }
             OperationEncoding::RightShift { .. } => {
-                self.one(("BitwiseRightShift", 15), &[], &operands, result)
+                self.single_layer(("BitwiseRightShift", 15), &[], &operands, result)
             }
             OperationEncoding::Prelu => Ok(self.layers.prelu(&operands[0], &operands[1])),
-            OperationEncoding::Same(compose) | OperationEncoding::Decomposition(compose, _) => {
-                compose(&mut self.layers, &operands)
-            }
+            OperationEncoding::ExactDecomposition(compose)
+            | OperationEncoding::Decomposition(compose, _) => compose(&mut self.layers, &operands),
             OperationEncoding::Unsupported => return None,
         })
     }
 
     /// Writes a single layer.
-    fn one(
+    fn single_layer(
         &mut self,
         (name, set): (&'static str, u32),
         attributes: &[file::Attribute],

@@ -17,14 +17,14 @@ impl NetworkWriter<'_> {
             let location = location_of(self.graph, value);
             self.notes.composed(name, "a product in double precision", location);
         }
-        let form = found.matmul();
-        let [x, y] = form.operands.each_ref().map(|operand| self.matrices(operand, found.dtype));
-        let transposed = |index: usize| form.operands[index].is_transposed.to_string();
+        let matmul = found.matmul();
+        let [x, y] = matmul.operands.each_ref().map(|operand| self.matrices(operand, found.dtype));
+        let transposed = |index: usize| matmul.operands[index].is_transposed.to_string();
         let attributes = [("transpose_a", transposed(0)), ("transpose_b", transposed(1))];
-        let result = ArrayType::new(found.dtype, form.result.clone());
+        let result = ArrayType::new(found.dtype, matmul.result.clone());
         let product = self.layers.file.layer(("MatMul", 1), &attributes, &[x?, y?], result);
-        let unmerged = self.layers.reshape(&product, &form.unmerged);
-        Some(self.layers.transpose(&unmerged, &form.order))
+        let unmerged = self.layers.reshape(&product, &matmul.unmerged);
+        Some(self.layers.transpose(&unmerged, &matmul.order))
     }
 
     /// An operand as matrices.

@@ -11,23 +11,23 @@ use core::cmp::Ordering;
 use crate::{Complex, Element, bf16, c64, c128, f16};
 
 /// An element type with the total order of sorts.
-pub trait TotalOrder: Element {
+pub trait SortOrder: Element {
     /// The order of two elements; equal elements may differ in their bits.
     ///
     /// ```
     /// use core::cmp::Ordering;
-    /// use indim_ops::TotalOrder;
+    /// use indim_ops::SortOrder;
     ///
-    /// assert_eq!(f32::NAN.total_order(f32::INFINITY), Ordering::Greater);
-    /// assert_eq!((-0.0f32).total_order(0.0), Ordering::Equal);
+    /// assert_eq!(f32::NAN.sort_cmp(f32::INFINITY), Ordering::Greater);
+    /// assert_eq!((-0.0f32).sort_cmp(0.0), Ordering::Equal);
     /// ```
-    fn total_order(self, other: Self) -> Ordering;
+    fn sort_cmp(self, other: Self) -> Ordering;
 }
 
 macro_rules! ordered {
     ($($type:ident)*) => { $(
-        impl TotalOrder for $type {
-            fn total_order(self, other: Self) -> Ordering {
+        impl SortOrder for $type {
+            fn sort_cmp(self, other: Self) -> Ordering {
                 self.cmp(&other)
             }
         }
@@ -36,8 +36,8 @@ macro_rules! ordered {
 
 macro_rules! floats {
     ($($type:ident)*) => { $(
-        impl TotalOrder for $type {
-            fn total_order(self, other: Self) -> Ordering {
+        impl SortOrder for $type {
+            fn sort_cmp(self, other: Self) -> Ordering {
                 let numbers = self.partial_cmp(&other);
                 numbers.unwrap_or_else(|| self.is_nan().cmp(&other.is_nan()))
             }
@@ -47,9 +47,9 @@ macro_rules! floats {
 
 macro_rules! halves {
     ($($type:ident)*) => { $(
-        impl TotalOrder for $type {
-            fn total_order(self, other: Self) -> Ordering {
-                self.to_f32().total_order(other.to_f32())
+        impl SortOrder for $type {
+            fn sort_cmp(self, other: Self) -> Ordering {
+                self.to_f32().sort_cmp(other.to_f32())
             }
         }
     )* };
@@ -57,10 +57,10 @@ macro_rules! halves {
 
 macro_rules! complexes {
     ($($type:ident)*) => { $(
-        impl TotalOrder for $type {
-            fn total_order(self, other: Self) -> Ordering {
+        impl SortOrder for $type {
+            fn sort_cmp(self, other: Self) -> Ordering {
                 let Complex { re, im } = other;
-                self.re.total_order(re).then_with(|| self.im.total_order(im))
+                self.re.sort_cmp(re).then_with(|| self.im.sort_cmp(im))
             }
         }
     )* };
@@ -83,9 +83,9 @@ complexes!(c64 c128);
 ///
 /// # Panics
 /// If a position is not one of `keys`.
-pub fn sort_positions<T: TotalOrder>(positions: &mut [usize], keys: &[T], descending: bool) {
+pub fn sort_positions<T: SortOrder>(positions: &mut [usize], keys: &[T], descending: bool) {
     sort_by(positions, &mut |x, y| {
-        let order = keys[x].total_order(keys[y]);
+        let order = keys[x].sort_cmp(keys[y]);
         if descending { order.reverse() } else { order }
     });
 }
@@ -150,10 +150,10 @@ impl core::str::FromStr for SearchSide {
 /// assert_eq!(search_sorted(&table, 2.0, SearchSide::Right), 3);
 /// assert_eq!(search_sorted(&table, f32::NAN, SearchSide::Left), 3);
 /// ```
-pub fn search_sorted<T: TotalOrder>(table: &[T], value: T, side: SearchSide) -> usize {
+pub fn search_sorted<T: SortOrder>(table: &[T], value: T, side: SearchSide) -> usize {
     let is_before = |element: T| match side {
-        SearchSide::Left => element.total_order(value).is_lt(),
-        SearchSide::Right => element.total_order(value).is_le(),
+        SearchSide::Left => element.sort_cmp(value).is_lt(),
+        SearchSide::Right => element.sort_cmp(value).is_le(),
     };
     let (mut first, mut count) = (0, table.len());
     while count > 1 {

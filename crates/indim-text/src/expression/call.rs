@@ -203,7 +203,7 @@ impl Parser<'_> {
     ) -> ParseResult<(AttributeValue, Span)> {
         match attribute {
             AttributeKey::Axis | AttributeKey::Axes
-                if function.takes_no_axis(attribute) && self.is_none()? =>
+                if function.accepts_axis_none(attribute) && self.is_none()? =>
             {
                 let (_, span) = self.lexer.next()?;
                 Ok((AttributeValue::All, span))

@@ -3,13 +3,13 @@
 use indim_builder::{Index, Value};
 use indim_graph::{GraphError, GraphErrorKind};
 
+use super::data_movement::DataMovementCall;
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
 use super::parameter::AttributeKey;
-use super::views::ViewCall;
 
 impl Elaborator<'_, '_> {
-    pub(super) fn dynamic_slice(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    pub(super) fn dynamic_slice(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let [x, starts] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
         let Some(given) = call.integers(AttributeKey::Sizes) else {
             let function = call.function.name().to_owned();
@@ -26,7 +26,10 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.dynamic_slice(x, &starts, &sizes))
     }
 
-    pub(super) fn dynamic_update_slice(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    pub(super) fn dynamic_update_slice(
+        &self,
+        call: &DataMovementCall<'_>,
+    ) -> ElaborateResult<Value> {
         let [x, update, starts] = [0, 1, 2].map(|operand| self.value(call.nodes[operand]));
         let (x, update) = (x?, update?);
         let starts = self.starts(call, &x, &starts?)?;
@@ -36,7 +39,7 @@ impl Elaborator<'_, '_> {
     /// The start along each axis of `x` as a scalar; a negative start counts from the end.
     fn starts(
         &self,
-        call: &ViewCall<'_>,
+        call: &DataMovementCall<'_>,
         x: &Value,
         starts: &Value,
     ) -> ElaborateResult<Vec<Value>> {

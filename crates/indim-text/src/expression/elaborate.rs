@@ -248,7 +248,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::Structural(structural) => {
                 return self.structural(structural, nodes, attributes, mark);
             }
-            Function::View(function) => return self.view(function, nodes, attributes, mark),
+            Function::DataMovement(function) => {
+                return self.movement(function, nodes, attributes, mark);
+            }
             Function::Product(function) => {
                 return self.product(function, nodes, attributes, mark);
             }

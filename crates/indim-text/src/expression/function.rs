@@ -8,10 +8,10 @@ use core::str::FromStr;
 use indim_builder::{Composition, Reduction};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
+use super::data_movement_function::{DATA_MOVEMENT, DataMovementFunction};
 use super::parameter::{AttributeKey, CallParameter};
 use super::product_function::{PRODUCTS, ProductFunction};
 use super::random_function::{RANDOM, RandomFunction};
-use super::view_function::{VIEWS, ViewFunction};
 
 /// A function of the expression language, by the table that defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Function {
     Composition(Composition),
     Reduction(Reduction),
     Structural(StructuralFunction),
-    View(ViewFunction),
+    DataMovement(DataMovementFunction),
     Product(ProductFunction),
     Random(RandomFunction),
 }
@@ -113,8 +113,8 @@ impl Function {
         if let Some((_, function)) = STRUCTURAL.iter().find(|(known, _)| *known == name) {
             return Some(Function::Structural(*function));
         }
-        if let Some(function) = ViewFunction::from_name(name) {
-            return Some(Function::View(function));
+        if let Some(function) = DataMovementFunction::from_name(name) {
+            return Some(Function::DataMovement(function));
         }
         if let Some(function) = ProductFunction::from_name(name) {
             return Some(Function::Product(function));
@@ -160,10 +160,10 @@ impl Function {
             core::iter::once(function.name()).chain(function.aliases().iter().copied())
         });
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
-        let views = VIEWS.iter().flat_map(|view| [&[view.name], view.aliases].concat());
+        let movements = DATA_MOVEMENT.iter().flat_map(|row| [&[row.name], row.aliases].concat());
         let products = PRODUCTS.iter().map(|product| product.name);
         let random = RANDOM.iter().map(|function| function.name);
-        let structural = structural.chain(views).chain(products).chain(random);
+        let structural = structural.chain(movements).chain(products).chain(random);
         let variants = VARIANTS.iter().map(|(name, ..)| *name);
         let types = DType::ALL.iter().map(|dtype| dtype.name());
         operations
@@ -189,7 +189,7 @@ impl Function {
             }
             Function::Reduction(function) => reduction_parameter(function, position),
             Function::Structural(structural) => structural.parameters().get(position).copied(),
-            Function::View(view) => view.parameter(position),
+            Function::DataMovement(function) => function.parameter(position),
             Function::Product(product) => product.parameter(position),
             Function::Random(function) => function.parameter(position),
         }
@@ -197,7 +197,7 @@ impl Function {
 
     /// Whether the operands are given as a list.
     pub(super) fn takes_list(self) -> bool {
-        matches!(self, Function::View(view) if view.takes_list())
+        matches!(self, Function::DataMovement(function) if function.takes_list())
     }
 
     /// Whether the first argument is an equation in quotes, and any number of operands follow.
@@ -206,8 +206,9 @@ impl Function {
     }
 
     /// Whether `attribute`, which is `Axis` or `Axes`, may be `None` in the text.
-    pub(super) fn takes_no_axis(self, attribute: AttributeKey) -> bool {
-        attribute == AttributeKey::Axes || matches!(self, Function::View(view) if view.takes_flat())
+    pub(super) fn accepts_axis_none(self, attribute: AttributeKey) -> bool {
+        attribute == AttributeKey::Axes
+            || matches!(self, Function::DataMovement(function) if function.flattens_without_axis())
     }
 
     /// The parameters of a call, in order.
@@ -248,7 +249,7 @@ impl Function {
             }
             Function::Structural(_)
             | Function::Reduction(_)
-            | Function::View(_)
+            | Function::DataMovement(_)
             | Function::Product(_)
             | Function::Random(_) => Arity::Unary,
         };
@@ -289,7 +290,7 @@ impl Function {
     fn has_default(self, argument: &str) -> bool {
         let composition = match self {
             Function::Composition(composition) => composition,
-            function => return matches!(function, Function::View(_)),
+            function => return matches!(function, Function::DataMovement(_)),
         };
         let mut parameters = composition.parameters().iter();
         parameters.any(|parameter| parameter.name() == argument && parameter.default().is_some())

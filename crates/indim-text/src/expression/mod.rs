@@ -8,13 +8,14 @@
 //! 2. `results.rs` selects the results.
 //! 3. `elaborate.rs` adds nodes to a graph through the builder: `elementwise.rs` operations,
 //!    `composition.rs` compositions, `reduction.rs` reductions, `product.rs` products, `random.rs` random
-//!    numbers, `structure.rs` reshapes and conversions, `views.rs` indices and functions that rearrange,
-//!    join or sort arrays. `typing.rs`, `folding.rs` and `promote.rs` determine element types and fold
-//!    literals. `numbers.rs` handles numbers that are inputs.
+//!    numbers, `structure.rs` reshapes and conversions, `data_movement.rs` indices and functions that
+//!    rearrange, join or sort arrays. `typing.rs`, `folding.rs` and `promote.rs` determine element types
+//!    and fold literals. `numbers.rs` handles numbers that are inputs.
 //!
 //! The other files:
 //!
 //! - `complex_parts.rs`: functions of complex numbers that are computed from real and imaginary parts;
+//! - `data_movement_function.rs`: the table of functions that rearrange, join or sort arrays;
 //! - `draw.rs`: the drawing of an error below the text;
 //! - `dynamic_slice.rs`: slices whose starts are elements of arrays;
 //! - `error.rs`: errors of expressions: typed data, a stable code, the span in the text;
@@ -23,12 +24,13 @@
 //! - `product_function.rs`: the table of products of arrays;
 //! - `random_function.rs`: the table of random numbers;
 //! - `recorded.rs`: expressions of one operation that a tracer records;
-//! - `statement_error.rs`: errors of statements: assigned names and number of results;
-//! - `view_function.rs`: the table of functions that rearrange, join or sort arrays.
+//! - `statement_error.rs`: errors of statements: assigned names and number of results.
 
 mod call;
 mod complex_parts;
 mod composition;
+mod data_movement;
+mod data_movement_function;
 mod draw;
 mod dynamic_slice;
 mod elaborate;
@@ -55,11 +57,10 @@ mod statement_error;
 mod structure;
 mod syntax;
 mod typing;
-mod view_function;
-mod views;
 
 use indim_shape::RuleSet;
 
+pub(crate) use data_movement_function::{DATA_MOVEMENT, DataMovementRow};
 pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
 pub use numbers::{Number, NumberProgram, Numbers};
@@ -68,7 +69,6 @@ pub use promote::promote;
 pub(crate) use random_function::{RANDOM, RandomRow};
 pub use recorded::{CallAttribute, CallOperand, RecordedCall};
 pub use statement_error::StatementError;
-pub(crate) use view_function::{VIEWS, ViewRow};
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::Literal;

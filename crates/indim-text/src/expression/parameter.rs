@@ -7,7 +7,7 @@ pub(super) enum AttributeKey {
     Dims,
     /// One axis: `axis` of an operation under rule pdpd, or of a function such as `iota` or `take`.
     Axis,
-    /// The axes of a reduction or a view function.
+    /// The axes of a reduction or a data movement function.
     Axes,
     Shape,
     Sizes,

@@ -193,7 +193,7 @@ impl<'t> Parser<'t> {
                 return Err(self.unexpected_after_operand(span));
             };
             if let Some(operator) = InfixOperator::from_symbol(symbol) {
-                let left = self.complete_tighter_operators(operator, operand, span)?;
+                let left = self.reduce_left_operand(operator, operand, span)?;
                 self.push(Frame::Binary { operator, left, mark: span }, span)?;
                 return Ok(None);
             }
@@ -257,7 +257,7 @@ impl<'t> Parser<'t> {
     /// Completes the operators on the stack that bind more tightly than `operator`, which has just been
     /// read, and those that bind equally tightly, unless they group to the right. Returns the left
     /// operand of `operator`. A comparison whose left operand is a comparison is an error.
-    fn complete_tighter_operators(
+    fn reduce_left_operand(
         &mut self,
         operator: InfixOperator,
         operand: NodeIndex,

@@ -10,7 +10,7 @@ const HEADER: &str = "\
 
 This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs`,
 `crates/indim-builder/src/composition/mod.rs`, `crates/indim-builder/src/reductions/mod.rs` and
-`crates/indim-text/src/expression/view_function.rs`.
+`crates/indim-text/src/expression/data_movement_function.rs`.
 `indim ops` lists the same, `indim ops NAME` shows one.
 
 An operation takes operands of one element type; it never promotes. The column of types has classes:
@@ -71,11 +71,11 @@ are functions along axes.
 |---|---|---|---|
 ";
 
-const VIEWS: &str = "
+const DATA_MOVEMENT: &str = "
 
-## Views
+## Data movement
 
-Views rearrange arrays or combine several. They are functions in expressions and in Python, and methods of
+These functions rearrange arrays or combine several, in expressions and in Python; they are also methods of
 the builder. A view of one array copies nothing: its readers use adjusted strides. A combination writes
 each part at its offset. [expressions.md](expressions.md#indices-slices-and-parts) has examples.
 
@@ -173,8 +173,8 @@ pub(crate) fn page() -> String {
     of_kind(EntryKind::Reduction).for_each(|entry| text += &row(&entry, &entry.call));
     text += PRODUCTS;
     of_kind(EntryKind::Product).for_each(|entry| text += &row(&entry, &entry.call));
-    text += VIEWS;
-    of_kind(EntryKind::View).for_each(|entry| text += &row(&entry, &entry.call));
+    text += DATA_MOVEMENT;
+    of_kind(EntryKind::DataMovement).for_each(|entry| text += &row(&entry, &entry.call));
     text += RANDOM;
     of_kind(EntryKind::Random).for_each(|entry| text += &row(&entry, &entry.call));
     text += TYPES;

@@ -1,5 +1,5 @@
 //! The table of functions that rearrange, join, gather, scatter, sort or search arrays: parameters and
-//! documentation. `views.rs` elaborates them. *View* here means a row of the section Views in `docs/ops.md`.
+//! documentation. `data_movement.rs` elaborates them.
 
 use indim_ops::ScatterOp;
 
@@ -7,7 +7,7 @@ use super::parameter::{AttributeKey, CallParameter};
 
 /// A function that rearranges, joins, gathers, scatters, sorts or searches arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ViewFunction {
+pub(super) enum DataMovementFunction {
     Concatenate,
     Stack,
     Flip,
@@ -30,8 +30,8 @@ pub(super) enum ViewFunction {
 
 /// A row of the table.
 #[derive(Debug)]
-pub(crate) struct ViewRow {
-    function: ViewFunction,
+pub(crate) struct DataMovementRow {
+    function: DataMovementFunction,
     /// The name.
     pub(crate) name: &'static str,
     /// The other names.
@@ -50,9 +50,9 @@ pub(crate) struct ViewRow {
 }
 
 /// The table.
-pub(crate) const VIEWS: &[ViewRow] = &[
-    ViewRow {
-        function: ViewFunction::Concatenate,
+pub(crate) const DATA_MOVEMENT: &[DataMovementRow] = &[
+    DataMovementRow {
+        function: DataMovementFunction::Concatenate,
         name: "concatenate",
         aliases: &["concat"],
         operands: &["x", "y"],
@@ -62,8 +62,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "Joins arrays along an axis; each is written directly to its place in the result. `None` \
               flattens them first. The numpy rule promotes element types; other rules require equal types.",
     },
-    ViewRow {
-        function: ViewFunction::Stack,
+    DataMovementRow {
+        function: DataMovementFunction::Stack,
         name: "stack",
         aliases: &[],
         operands: &["x", "y"],
@@ -72,8 +72,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         types: "any",
         doc: "Joins arrays of equal shape along a new axis. Types as for `concatenate`.",
     },
-    ViewRow {
-        function: ViewFunction::Flip,
+    DataMovementRow {
+        function: DataMovementFunction::Flip,
         name: "flip",
         aliases: &[],
         operands: &["x"],
@@ -82,8 +82,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         types: "any",
         doc: "Reverses the elements along the axes, by default all. It copies nothing.",
     },
-    ViewRow {
-        function: ViewFunction::Roll,
+    DataMovementRow {
+        function: DataMovementFunction::Roll,
         name: "roll",
         aliases: &[],
         operands: &["x"],
@@ -93,8 +93,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "Moves the elements by `shift` along the axis; `None` moves all elements in row-major order. \
               Elements that leave one end enter at the other. Several shifts need one axis each.",
     },
-    ViewRow {
-        function: ViewFunction::Pad,
+    DataMovementRow {
+        function: DataMovementFunction::Pad,
         name: "pad",
         aliases: &[],
         operands: &["x"],
@@ -110,8 +110,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
               the other end; `reflect` and `symmetric` mirror without and with the outermost element, up to \
               the size of the axis. Negative widths remove elements, with `constant` only.",
     },
-    ViewRow {
-        function: ViewFunction::SlidingWindowView,
+    DataMovementRow {
+        function: DataMovementFunction::SlidingWindowView,
         name: "sliding_window_view",
         aliases: &[],
         operands: &["x"],
@@ -127,8 +127,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
               elements are new last axes. It copies nothing. A reduction of the new axes is a moving sum or \
               extreme. Windows begin at each `stride`-th element, and their elements are `dilation` apart.",
     },
-    ViewRow {
-        function: ViewFunction::Take,
+    DataMovementRow {
+        function: DataMovementFunction::Take,
         name: "take",
         aliases: &[],
         operands: &["x", "indices"],
@@ -140,8 +140,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
               out of range is an error before anything is written. `clip` takes the nearest element, the \
               first for a negative index; `wrap` takes the index modulo the size.",
     },
-    ViewRow {
-        function: ViewFunction::TakeAlongAxis,
+    DataMovementRow {
+        function: DataMovementFunction::TakeAlongAxis,
         name: "take_along_axis",
         aliases: &[],
         operands: &["x", "indices"],
@@ -152,8 +152,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
               `argsort`. The indices have the rank of `x`; other axes broadcast. `axis=None` flattens `x`. \
               Modes as for `take`.",
     },
-    ViewRow {
-        function: ViewFunction::Scatter(ScatterOp::Set),
+    DataMovementRow {
+        function: DataMovementFunction::Scatter(ScatterOp::Set),
         name: "scatter_set",
         aliases: &[],
         operands: &["x", "indices", "updates"],
@@ -164,8 +164,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
               `take` with these indices, and are combined in row-major order. `drop` drops updates at \
               indices out of range; other modes as for `take`.",
     },
-    ViewRow {
-        function: ViewFunction::Scatter(ScatterOp::Add),
+    DataMovementRow {
+        function: DataMovementFunction::Scatter(ScatterOp::Add),
         name: "scatter_add",
         aliases: &[],
         operands: &["x", "indices", "updates"],
@@ -175,8 +175,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "Adds updates to elements: floats in double precision, rounded once; integers wrap. Order \
               and modes as for `scatter_set`.",
     },
-    ViewRow {
-        function: ViewFunction::Scatter(ScatterOp::Mul),
+    DataMovementRow {
+        function: DataMovementFunction::Scatter(ScatterOp::Mul),
         name: "scatter_mul",
         aliases: &[],
         operands: &["x", "indices", "updates"],
@@ -186,8 +186,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "Multiplies elements by updates: floats in double precision, rounded once. Order and \
               modes as for `scatter_set`.",
     },
-    ViewRow {
-        function: ViewFunction::Scatter(ScatterOp::Min),
+    DataMovementRow {
+        function: DataMovementFunction::Scatter(ScatterOp::Min),
         name: "scatter_min",
         aliases: &[],
         operands: &["x", "indices", "updates"],
@@ -197,8 +197,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "The smallest of an element and its updates; NaN if one of them is NaN. Order and modes as \
               for `scatter_set`.",
     },
-    ViewRow {
-        function: ViewFunction::Scatter(ScatterOp::Max),
+    DataMovementRow {
+        function: DataMovementFunction::Scatter(ScatterOp::Max),
         name: "scatter_max",
         aliases: &[],
         operands: &["x", "indices", "updates"],
@@ -208,8 +208,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "The largest of an element and its updates; NaN if one of them is NaN. Order and modes as \
               for `scatter_set`.",
     },
-    ViewRow {
-        function: ViewFunction::DynamicSlice,
+    DataMovementRow {
+        function: DataMovementFunction::DynamicSlice,
         name: "dynamic_slice",
         aliases: &[],
         operands: &["x", "starts"],
@@ -219,8 +219,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "The slice of these sizes at `starts`, an array with a start for each axis of `x`. A negative \
               start counts from the end; then each is clamped so that the slice is within `x`, as in JAX.",
     },
-    ViewRow {
-        function: ViewFunction::DynamicUpdateSlice,
+    DataMovementRow {
+        function: DataMovementFunction::DynamicUpdateSlice,
         name: "dynamic_update_slice",
         aliases: &[],
         operands: &["x", "update", "starts"],
@@ -230,8 +230,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "`x` with the slice at `starts` replaced by `update`, which has an axis for each of `x`. Starts \
               as for `dynamic_slice`.",
     },
-    ViewRow {
-        function: ViewFunction::Diff,
+    DataMovementRow {
+        function: DataMovementFunction::Diff,
         name: "diff",
         aliases: &[],
         operands: &["x"],
@@ -241,8 +241,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "The difference of each element and the one before it along the axis, `n` times, at most 64. \
               For truth values, whether the two differ. Integers wrap.",
     },
-    ViewRow {
-        function: ViewFunction::ExpandDims,
+    DataMovementRow {
+        function: DataMovementFunction::ExpandDims,
         name: "expand_dims",
         aliases: &[],
         operands: &["x"],
@@ -251,8 +251,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         types: "any",
         doc: "Inserts axes of size 1 at the positions `axis` of the result.",
     },
-    ViewRow {
-        function: ViewFunction::Squeeze,
+    DataMovementRow {
+        function: DataMovementFunction::Squeeze,
         name: "squeeze",
         aliases: &[],
         operands: &["x"],
@@ -261,8 +261,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         types: "any",
         doc: "Removes the axes, by default all of size 1. Another size is an error.",
     },
-    ViewRow {
-        function: ViewFunction::Sort,
+    DataMovementRow {
+        function: DataMovementFunction::Sort,
         name: "sort",
         aliases: &[],
         operands: &["x"],
@@ -273,8 +273,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
               and NaN is greater than every number. Complex numbers are ordered by their real parts, then \
               by their imaginary parts. `descending` keeps the order of equal elements.",
     },
-    ViewRow {
-        function: ViewFunction::Argsort,
+    DataMovementRow {
+        function: DataMovementFunction::Argsort,
         name: "argsort",
         aliases: &[],
         operands: &["x"],
@@ -283,8 +283,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         types: "any",
         doc: "The positions along the axis in the order of `sort`, as `i64`.",
     },
-    ViewRow {
-        function: ViewFunction::Lexsort,
+    DataMovementRow {
+        function: DataMovementFunction::Lexsort,
         name: "lexsort",
         aliases: &[],
         operands: &["x", "y"],
@@ -294,8 +294,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         doc: "The positions along the axis that sort by several keys, the last of the list most significant, \
               as in NumPy. The keys have one shape and any types.",
     },
-    ViewRow {
-        function: ViewFunction::SearchSorted,
+    DataMovementRow {
+        function: DataMovementFunction::SearchSorted,
         name: "searchsorted",
         aliases: &["search_sorted"],
         operands: &["table", "x"],
@@ -308,14 +308,15 @@ pub(crate) const VIEWS: &[ViewRow] = &[
     },
 ];
 
-impl ViewFunction {
-    pub(super) fn from_name(name: &str) -> Option<ViewFunction> {
-        let row = VIEWS.iter().find(|row| row.name == name || row.aliases.contains(&name))?;
+impl DataMovementFunction {
+    pub(super) fn from_name(name: &str) -> Option<DataMovementFunction> {
+        let row =
+            DATA_MOVEMENT.iter().find(|row| row.name == name || row.aliases.contains(&name))?;
         Some(row.function)
     }
 
-    fn row(self) -> &'static ViewRow {
-        VIEWS.iter().find(|row| row.function == self).unwrap_or(&VIEWS[0])
+    fn row(self) -> &'static DataMovementRow {
+        DATA_MOVEMENT.iter().find(|row| row.function == self).unwrap_or(&DATA_MOVEMENT[0])
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -324,18 +325,23 @@ impl ViewFunction {
 
     /// Whether the operands are given as a list.
     pub(super) fn takes_list(self) -> bool {
-        matches!(self, ViewFunction::Concatenate | ViewFunction::Stack | ViewFunction::Lexsort)
+        matches!(
+            self,
+            DataMovementFunction::Concatenate
+                | DataMovementFunction::Stack
+                | DataMovementFunction::Lexsort
+        )
     }
 
     /// Whether `axis=None` flattens the operands in row-major order.
-    pub(super) fn takes_flat(self) -> bool {
+    pub(super) fn flattens_without_axis(self) -> bool {
         matches!(
             self,
-            ViewFunction::Concatenate
-                | ViewFunction::Take
-                | ViewFunction::TakeAlongAxis
-                | ViewFunction::Sort
-                | ViewFunction::Argsort
+            DataMovementFunction::Concatenate
+                | DataMovementFunction::Take
+                | DataMovementFunction::TakeAlongAxis
+                | DataMovementFunction::Sort
+                | DataMovementFunction::Argsort
         )
     }
 

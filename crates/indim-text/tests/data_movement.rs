@@ -1,4 +1,4 @@
-//! Python's index syntax and the view functions: results and errors.
+//! Python's index syntax and the data movement functions: results and errors.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, Literal, evaluate};
@@ -173,8 +173,8 @@ fn functions_are_numpys() {
 
 #[test]
 fn every_call_of_the_catalogue_can_be_written() {
-    let views = entries().filter(|entry| entry.kind == EntryKind::View);
-    let calls: Vec<String> = views.map(|entry| entry.call).collect();
+    let functions = entries().filter(|entry| entry.kind == EntryKind::DataMovement);
+    let calls: Vec<String> = functions.map(|entry| entry.call).collect();
     assert!(calls.len() > 8, "{calls:?}");
     for call in calls {
         // Placeholder names in the documented calls stand for these values.

@@ -7,20 +7,20 @@ use indim_graph::{AxisSlice, AxisWindow, Literal, ScatterMode, TakeMode};
 use indim_ops::{DType, Op, ScatterOp, SearchSide};
 use indim_shape::{RuleSet, Shape, TargetRule};
 
+use super::data_movement_function::DataMovementFunction;
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
 use super::parameter::AttributeKey;
 use super::promote::promote_all;
 use super::syntax::{AttributeValue, IndexItem, NamedAttribute, NodeIndex};
-use super::view_function::ViewFunction;
 use crate::span::Span;
 
 /// Maximum order of `diff`, because each order adds nodes.
 const MAX_DIFFERENCES: i128 = 64;
 
-/// A call of a view function.
-pub(super) struct ViewCall<'c> {
-    pub(super) function: ViewFunction,
+/// A call of a data movement function.
+pub(super) struct DataMovementCall<'c> {
+    pub(super) function: DataMovementFunction,
     pub(super) nodes: &'c [NodeIndex],
     attributes: &'c [NamedAttribute],
     pub(super) mark: Span,
@@ -62,38 +62,40 @@ impl Elaborator<'_, '_> {
             .map_err(|error| self.graph_error(error, &nodes, mark))
     }
 
-    pub(super) fn view(
+    pub(super) fn movement(
         &self,
-        function: ViewFunction,
+        function: DataMovementFunction,
         nodes: &[NodeIndex],
         attributes: &[NamedAttribute],
         mark: Span,
     ) -> ElaborateResult<Value> {
-        let call = ViewCall { function, nodes, attributes, mark };
+        let call = DataMovementCall { function, nodes, attributes, mark };
         match function {
-            ViewFunction::Concatenate | ViewFunction::Stack => self.concatenate(&call),
-            ViewFunction::Take => self.take(&call),
-            ViewFunction::TakeAlongAxis => self.take_along_axis(&call),
-            ViewFunction::Scatter(op) => self.scatter(&call, op),
-            ViewFunction::DynamicSlice => self.dynamic_slice(&call),
-            ViewFunction::DynamicUpdateSlice => self.dynamic_update_slice(&call),
-            ViewFunction::Pad => self.pad(&call),
-            ViewFunction::SlidingWindowView => self.sliding_window_view(&call),
-            ViewFunction::Diff => self.diff(&call),
-            ViewFunction::Flip => self.flip(&call),
-            ViewFunction::Roll => self.roll(&call),
-            ViewFunction::ExpandDims => self.expand_dims(&call),
-            ViewFunction::Squeeze => self.squeeze(&call),
-            ViewFunction::Sort | ViewFunction::Argsort => self.sort(&call),
-            ViewFunction::Lexsort => self.lexsort(&call),
-            ViewFunction::SearchSorted => self.search_sorted(&call),
+            DataMovementFunction::Concatenate | DataMovementFunction::Stack => {
+                self.concatenate(&call)
+            }
+            DataMovementFunction::Take => self.take(&call),
+            DataMovementFunction::TakeAlongAxis => self.take_along_axis(&call),
+            DataMovementFunction::Scatter(op) => self.scatter(&call, op),
+            DataMovementFunction::DynamicSlice => self.dynamic_slice(&call),
+            DataMovementFunction::DynamicUpdateSlice => self.dynamic_update_slice(&call),
+            DataMovementFunction::Pad => self.pad(&call),
+            DataMovementFunction::SlidingWindowView => self.sliding_window_view(&call),
+            DataMovementFunction::Diff => self.diff(&call),
+            DataMovementFunction::Flip => self.flip(&call),
+            DataMovementFunction::Roll => self.roll(&call),
+            DataMovementFunction::ExpandDims => self.expand_dims(&call),
+            DataMovementFunction::Squeeze => self.squeeze(&call),
+            DataMovementFunction::Sort | DataMovementFunction::Argsort => self.sort(&call),
+            DataMovementFunction::Lexsort => self.lexsort(&call),
+            DataMovementFunction::SearchSorted => self.search_sorted(&call),
         }
     }
 
     /// The result of the builder; an error gets the span and the operands of the call.
     pub(super) fn graph<T>(
         &self,
-        call: &ViewCall<'_>,
+        call: &DataMovementCall<'_>,
         result: Result<T, indim_graph::GraphError>,
     ) -> ElaborateResult<T> {
         result.map_err(|error| self.graph_error(error, call.nodes, call.mark))
@@ -101,7 +103,7 @@ impl Elaborator<'_, '_> {
 
     /// Elaborates `concatenate` and `stack`. Under the rules numpy and named, operands of different element
     /// types are promoted.
-    fn concatenate(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn concatenate(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let mut values = Vec::with_capacity(call.nodes.len());
         for &node in call.nodes {
             values.push(self.value(node)?);
@@ -116,14 +118,14 @@ impl Elaborator<'_, '_> {
         self.graph(
             call,
             match call.function {
-                ViewFunction::Stack => self.builder.stack(&values, axis),
+                DataMovementFunction::Stack => self.builder.stack(&values, axis),
                 _ => self.builder.concatenate(&values, axis),
             },
         )
     }
 
     /// Converts values to their common type under the rules numpy and named.
-    fn promote(&self, call: &ViewCall<'_>, values: &mut [Value]) -> ElaborateResult<()> {
+    fn promote(&self, call: &DataMovementCall<'_>, values: &mut [Value]) -> ElaborateResult<()> {
         if super::typing::promotes(&self.rule_of(&[])?) {
             let dtypes: ElaborateResult<Vec<DType>> =
                 values.iter().map(|value| self.dtype(value, call.mark)).collect();
@@ -138,7 +140,7 @@ impl Elaborator<'_, '_> {
         Ok(())
     }
 
-    fn sort(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn sort(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let mut x = self.value(call.nodes[0])?;
         if call.is_flat() {
             x = self.flat(call, &x)?;
@@ -151,13 +153,13 @@ impl Elaborator<'_, '_> {
             Some(_) => return Err(self.bad_argument(call, "descending", "True or False")),
         };
         let sorted = match call.function {
-            ViewFunction::Argsort => self.builder.argsort(x, axis, descending),
+            DataMovementFunction::Argsort => self.builder.argsort(x, axis, descending),
             _ => self.builder.sort(x, axis, descending),
         };
         self.graph(call, sorted)
     }
 
-    fn lexsort(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn lexsort(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let nodes = call.nodes.iter().rev();
         let keys = nodes.map(|&node| self.value(node)).collect::<ElaborateResult<Vec<Value>>>()?;
         let axis = match keys.first() {
@@ -170,7 +172,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.argsort_by(&keys, axis as i64, false))
     }
 
-    fn search_sorted(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn search_sorted(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let side = match call.given(AttributeKey::Side).map(|given| &given.value) {
             Some(AttributeValue::Word(word)) => self.word(call, word, "`left` or `right`")?,
             _ => SearchSide::Left,
@@ -182,7 +184,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// Without an axis, indices count elements in row-major order, as in NumPy.
-    fn take(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn take(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let mode = self.take_mode(call)?;
         let [x, indices] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
         let (x, axis) = match call.axis() {
@@ -192,7 +194,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.take(x, indices, axis, mode))
     }
 
-    fn take_along_axis(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn take_along_axis(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let mode = self.take_mode(call)?;
         let [x, indices] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
         let x = if call.is_flat() { self.flat(call, &x)? } else { x };
@@ -202,7 +204,7 @@ impl Elaborator<'_, '_> {
 
     /// Elaborates a scatter. Updates broadcast to the shape of a gather by these indices; a number takes the
     /// type of the array.
-    fn scatter(&self, call: &ViewCall<'_>, op: ScatterOp) -> ElaborateResult<Value> {
+    fn scatter(&self, call: &DataMovementCall<'_>, op: ScatterOp) -> ElaborateResult<Value> {
         let mode = match call.word() {
             None | Some("raise") => ScatterMode::Take(TakeMode::Error),
             Some(mode) => self.word(call, mode, "`error`, `clip`, `wrap` or `drop`")?,
@@ -224,7 +226,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.scatter(op, x, indices, updates, axis, mode))
     }
 
-    fn take_mode(&self, call: &ViewCall<'_>) -> ElaborateResult<TakeMode> {
+    fn take_mode(&self, call: &DataMovementCall<'_>) -> ElaborateResult<TakeMode> {
         match call.word() {
             None | Some("raise") => Ok(TakeMode::Error),
             Some(mode) => self.word(call, mode, "`error`, `clip` or `wrap`"),
@@ -232,7 +234,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// The elements of `x` in row-major order, along one axis.
-    fn flat(&self, call: &ViewCall<'_>, x: &Value) -> ElaborateResult<Value> {
+    fn flat(&self, call: &DataMovementCall<'_>, x: &Value) -> ElaborateResult<Value> {
         let count = self.array_shape(x, call.mark)?.element_count().unwrap_or(usize::MAX);
         self.graph(call, self.builder.reshape(x, [count]))
     }
@@ -240,7 +242,7 @@ impl Elaborator<'_, '_> {
     /// Parses the word of a mode or of a side; `expected` lists the legal words for the error.
     fn word<T: FromStr>(
         &self,
-        call: &ViewCall<'_>,
+        call: &DataMovementCall<'_>,
         word: &str,
         expected: &'static str,
     ) -> ElaborateResult<T> {
@@ -251,7 +253,7 @@ impl Elaborator<'_, '_> {
         })
     }
 
-    fn pad(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn pad(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         const MODES: &str = "`constant`, `edge`, `wrap`, `reflect` or `symmetric`";
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank();
@@ -287,7 +289,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// Elaborates `sliding_window_view`. Without axes, each axis has a window, as in NumPy.
-    fn sliding_window_view(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn sliding_window_view(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank();
         let given = call.integers(AttributeKey::WindowShape).unwrap_or_default();
@@ -308,7 +310,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// A stride or dilation; 1 if it is not given.
-    fn distance(&self, call: &ViewCall<'_>, name: &'static str) -> ElaborateResult<usize> {
+    fn distance(&self, call: &DataMovementCall<'_>, name: &'static str) -> ElaborateResult<usize> {
         match self.number(call, name)? {
             None => Ok(1),
             Some(Literal::Int(distance @ 1..)) if usize::try_from(distance).is_ok() => {
@@ -319,7 +321,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// The difference of truth values is `!=`.
-    fn diff(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn diff(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let mut x = self.value(call.nodes[0])?;
         let times = match self.number(call, "n")? {
             None => 1,
@@ -346,7 +348,7 @@ impl Elaborator<'_, '_> {
         Ok(x)
     }
 
-    fn flip(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn flip(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank();
         let axes = call.axes().unwrap_or_else(|| (0..rank as i64).collect());
@@ -354,7 +356,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// Without axes, elements move in row-major order, as in NumPy.
-    fn roll(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn roll(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let mut x = self.value(call.nodes[0])?;
         let shifts = call.integers(AttributeKey::Shift).unwrap_or_default();
         let Some(axes) = call.axes() else {
@@ -374,7 +376,7 @@ impl Elaborator<'_, '_> {
         Ok(x)
     }
 
-    fn expand_dims(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn expand_dims(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let Some(axes) = call.axes() else {
             let kind = ExprErrorKind::MissingArgument {
@@ -390,7 +392,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.index(x, &indices))
     }
 
-    fn squeeze(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+    fn squeeze(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let mut sizes = self.array_shape(&x, call.mark)?.to_vec();
         match call.axes() {
@@ -415,7 +417,7 @@ impl Elaborator<'_, '_> {
     /// Normalises axes and checks that they are below `rank` and unique; negative axes count from the end.
     fn checked_axes(
         &self,
-        call: &ViewCall<'_>,
+        call: &DataMovementCall<'_>,
         axes: &[i64],
         rank: usize,
     ) -> ElaborateResult<Vec<usize>> {
@@ -439,7 +441,11 @@ impl Elaborator<'_, '_> {
     }
 
     /// The number of a keyword argument; `None` if the call does not have it.
-    fn number(&self, call: &ViewCall<'_>, name: &'static str) -> ElaborateResult<Option<Literal>> {
+    fn number(
+        &self,
+        call: &DataMovementCall<'_>,
+        name: &'static str,
+    ) -> ElaborateResult<Option<Literal>> {
         let wanted = AttributeKey::Argument(name);
         let given = call.attributes.iter().find(|given| given.attribute == wanted);
         let Some(NamedAttribute { value: AttributeValue::Number(node), .. }) = given else {
@@ -453,7 +459,7 @@ impl Elaborator<'_, '_> {
 
     fn bad_argument(
         &self,
-        call: &ViewCall<'_>,
+        call: &DataMovementCall<'_>,
         argument: &'static str,
         expected: &'static str,
     ) -> ExprError {
@@ -462,7 +468,7 @@ impl Elaborator<'_, '_> {
     }
 }
 
-impl ViewCall<'_> {
+impl DataMovementCall<'_> {
     fn given(&self, attribute: AttributeKey) -> Option<&NamedAttribute> {
         self.attributes.iter().find(|given| given.attribute == attribute)
     }
