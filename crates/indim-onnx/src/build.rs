@@ -149,7 +149,8 @@ impl<'m> ProgramBuilder<'m> {
         let call = Call { builder: &builder, node, operands: &operands, tensors, rule: &rule };
         let results = match lowering {
             Lowering::Constant => {
-                let array = constants::of_node(&call).map_err(|kind| kind.at(location()))?;
+                let array =
+                    constants::constant_of_node(&call).map_err(|kind| kind.at(location()))?;
                 vec![self.constant(array, location)?]
             }
             _ => {
@@ -255,11 +256,11 @@ fn lower(lowering: &Lowering, call: &Call<'_>) -> LoweringResult {
         Lowering::Unary(op) => elementwise::unary(call, *op),
         Lowering::Binary(op, takes) => elementwise::binary(call, *op, *takes),
         Lowering::Fold(op) => elementwise::fold(call, *op).map(|value| vec![value.into()]),
-        Lowering::Composition(composition) => elementwise::composed(call, *composition),
+        Lowering::Composition(composition) => elementwise::composition(call, *composition),
         Lowering::Reduction(reduction) => reductions::reduce(call, *reduction),
         Lowering::GlobalPool(function) => reductions::pool(call, *function),
         Lowering::Constant => {
-            Ok(vec![KnownValue::constant(call.builder, constants::of_node(call)?)])
+            Ok(vec![KnownValue::constant(call.builder, constants::constant_of_node(call)?)])
         }
         // Never reached: `control.rs` builds loops and branches, and `infer/control.rs` infers their
         // types.

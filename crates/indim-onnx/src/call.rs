@@ -25,7 +25,7 @@ pub(super) struct Call<'c> {
 }
 
 /// A single result.
-pub(super) fn one(value: Value) -> LoweringResult {
+pub(super) fn single_result(value: Value) -> LoweringResult {
     Ok(vec![value.into()])
 }
 
@@ -45,7 +45,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// `wrong-count`: the operand is missing.
-    pub(super) fn known(&self, position: usize) -> Result<&KnownValue, FormatErrorKind> {
+    pub(super) fn required(&self, position: usize) -> Result<&KnownValue, FormatErrorKind> {
         self.optional(position).ok_or_else(|| FormatErrorKind::Count {
             what: "operands",
             expected: format!("at least {}", position + 1),
@@ -56,7 +56,7 @@ impl Call<'_> {
     /// # Errors
     /// Those of [`Call::known`].
     pub(super) fn value(&self, position: usize) -> Result<&Value, FormatErrorKind> {
-        self.known(position).map(|known| &known.value)
+        self.required(position).map(|known| &known.value)
     }
 
     pub(super) fn shape(&self, position: usize) -> Result<Shape, FormatErrorKind> {
@@ -72,7 +72,7 @@ impl Call<'_> {
     /// # Errors
     /// `depends-on-data`, with the name of the operand.
     pub(super) fn elements(&self, position: usize) -> Result<&Array, FormatErrorKind> {
-        let known = self.known(position)?;
+        let known = self.required(position)?;
         let name = || self.node.node.proto.input[position].clone();
         let unknown = || FormatErrorKind::DependsOnData { chain: vec![name()] };
         known.elements.as_ref().ok_or_else(unknown)
@@ -105,7 +105,7 @@ impl Call<'_> {
     }
 
     /// A list of integers: an attribute before version `since`, an operand from that version on.
-    pub(super) fn list(
+    pub(super) fn integer_list(
         &self,
         name: &str,
         position: usize,
@@ -175,7 +175,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// `attribute`.
-    pub(super) fn rule(&self) -> Result<RuleSet, FormatErrorKind> {
+    pub(super) fn broadcast_rule(&self) -> Result<RuleSet, FormatErrorKind> {
         Ok(self.rule.of(match self.version() >= 7 {
             true => RuleSet::Numpy,
             false => RuleSet::OnnxLegacy {
@@ -187,7 +187,11 @@ impl Call<'_> {
 
     /// Broadcasts an operand to `shape`, with the last axes aligned, and records the rule in the note.
     /// The result has exactly this shape.
-    pub(super) fn onto(&self, value: &Value, shape: &Shape) -> Result<Value, FormatErrorKind> {
+    pub(super) fn broadcast_onto(
+        &self,
+        value: &Value,
+        shape: &Shape,
+    ) -> Result<Value, FormatErrorKind> {
         let rule = self.rule.of(TargetRule::Unidirectional);
         Ok(self.builder.broadcast_to_target(value, &rule, shape)?)
     }

@@ -5,7 +5,7 @@ use indim_graph::{Array, Literal};
 use indim_ops::{DType, Element};
 use indim_shape::Shape;
 
-use super::call::{Call, LoweringResult, one};
+use super::call::{Call, LoweringResult, single_result};
 use super::elementwise::sizes;
 use super::types::dtype_of;
 use indim_model::FormatErrorKind;
@@ -15,7 +15,7 @@ use indim_model::shape_values::KnownValue;
 ///
 /// # Errors
 /// `attribute` if the node states no value; those of [`super::tensor::Tensors::array`].
-pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
+pub(super) fn constant_of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
     if let Some(tensor) = call.tensor("value")? {
         return call.tensors.attribute_array(tensor);
     }
@@ -26,15 +26,15 @@ pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
         return Ok(Array::from_scalar(number));
     }
     if let Some(numbers) = call.floats("value_floats")? {
-        return list(numbers.to_vec());
+        return list_array(numbers.to_vec());
     }
     match call.ints("value_ints")? {
-        Some(numbers) => list(numbers),
+        Some(numbers) => list_array(numbers),
         None => Err(FormatErrorKind::attribute("value", "is missing")),
     }
 }
 
-fn list<T: Element>(elements: Vec<T>) -> Result<Array, FormatErrorKind> {
+fn list_array<T: Element>(elements: Vec<T>) -> Result<Array, FormatErrorKind> {
     let count = elements.len();
     Array::from_data([count], T::into_data(elements))
         .map_err(|_| FormatErrorKind::attribute("value", "is not an array"))
@@ -50,7 +50,7 @@ pub(super) fn of_shape(call: &Call<'_>) -> LoweringResult {
             one.reshaped(Shape::scalar()).map_err(several)?
         }
     };
-    one(call.builder.broadcast_in_dim(call.builder.constant(element), &[], shape)?)
+    single_result(call.builder.broadcast_in_dim(call.builder.constant(element), &[], shape)?)
 }
 
 /// The sizes of the axes from `start` to `end`.
@@ -61,17 +61,17 @@ pub(super) fn shape(call: &Call<'_>) -> LoweringResult {
         |axis: i64| (if axis < 0 { axis.saturating_add(rank) } else { axis }).clamp(0, rank);
     let start = clamped(call.int("start", 0)?) as usize;
     let end = clamped(call.int("end", rank)?) as usize;
-    let sizes = shape.get(start..end).unwrap_or(&[]).iter().map(|&size| signed(size));
-    Ok(vec![KnownValue::constant(call.builder, list(sizes.collect::<Result<_, _>>()?)?)])
+    let sizes = shape.get(start..end).unwrap_or(&[]).iter().map(|&size| size_element(size));
+    Ok(vec![KnownValue::constant(call.builder, list_array(sizes.collect::<Result<_, _>>()?)?)])
 }
 
 pub(super) fn size(call: &Call<'_>) -> LoweringResult {
-    let count = signed(call.shape(0)?.element_count().unwrap_or(usize::MAX))?;
+    let count = size_element(call.shape(0)?.element_count().unwrap_or(usize::MAX))?;
     Ok(vec![KnownValue::constant(call.builder, Array::from_scalar(count))])
 }
 
 /// A size as an element. An array without elements may have a size that `i64` does not represent.
-fn signed(size: usize) -> Result<i64, FormatErrorKind> {
+fn size_element(size: usize) -> Result<i64, FormatErrorKind> {
     i64::try_from(size).map_err(|_| FormatErrorKind::Unexpected {
         expected: format!("a size of at most {}", i64::MAX),
     })
@@ -81,7 +81,7 @@ fn signed(size: usize) -> Result<i64, FormatErrorKind> {
 pub(super) fn range(call: &Call<'_>) -> LoweringResult {
     let dtype = call.dtype(0)?;
     let count = match dtype.is_integer() {
-        true => whole_count(&[0, 1, 2].map(|position| number(call, position)))?,
+        true => whole_count(&[0, 1, 2].map(|position| integer(call, position)))?,
         false => float_count(call)?,
     };
     // 16-bit floats are computed in `f32`, unless the attribute `stash_type` is not 1.
@@ -89,14 +89,14 @@ pub(super) fn range(call: &Call<'_>) -> LoweringResult {
     let computed = if is_half { DType::F32 } else { dtype };
     let positions = call.builder.iota(computed, [count], 0)?;
     let (start, delta) = (call.scalar(0)?.convert(computed), call.scalar(2)?.convert(computed));
-    one(call.builder.convert(positions * delta + start, dtype)?)
+    single_result(call.builder.convert(positions * delta + start, dtype)?)
 }
 
-fn number(call: &Call<'_>, position: usize) -> Result<i64, FormatErrorKind> {
-    let one = || FormatErrorKind::Unexpected { expected: "one number".to_owned() };
+fn integer(call: &Call<'_>, position: usize) -> Result<i64, FormatErrorKind> {
+    let not_one_number = || FormatErrorKind::Unexpected { expected: "one number".to_owned() };
     match call.integers(position)?[..] {
         [number] => Ok(number),
-        _ => Err(one()),
+        _ => Err(not_one_number()),
     }
 }
 
@@ -148,13 +148,13 @@ pub(super) fn one_hot(call: &Call<'_>) -> LoweringResult {
     let dtype = if call.dtype(0)? == DType::U64 { DType::U64 } else { DType::I64 };
     let mut indices = call.value(0)?.convert(dtype);
     if call.version() >= NEGATIVE_SINCE && dtype == DType::I64 {
-        indices = indices.lt(0).select(&indices + signed(depth)?, &indices);
+        indices = indices.lt(0).select(&indices + size_element(depth)?, &indices);
     }
     let indices = call.builder.broadcast_in_dim(indices, &own, &sizes[..])?;
     let is_on = call.builder.iota(dtype, &sizes[..], axis as i64)?.eq(indices);
     let values = call.value(2)?;
     let [off, on] = [0, 1].map(|at| call.builder.index(values, &[Index::At(at)]));
-    one(is_on.select(on?, off?))
+    single_result(is_on.select(on?, off?))
 }
 
 /// Operand 1 of `OneHot`: the number of classes. ONNX also allows a float type.
@@ -194,7 +194,7 @@ pub(super) fn eye_like(call: &Call<'_>) -> LoweringResult {
         None => call.dtype(0)?,
     };
     let is_on = column_minus_row(call, &call.shape(0)?)?.eq(call.int("k", 0)?);
-    one(call.builder.convert(is_on, dtype)?)
+    single_result(call.builder.convert(is_on, dtype)?)
 }
 
 pub(super) fn triangle(call: &Call<'_>) -> LoweringResult {
@@ -211,5 +211,5 @@ pub(super) fn triangle(call: &Call<'_>) -> LoweringResult {
         false => positions.le(diagonal),
     };
     let zero = call.builder.literal(Literal::Int(0), call.dtype(0)?)?;
-    one(is_kept.select(call.value(0)?, zero))
+    single_result(is_kept.select(call.value(0)?, zero))
 }

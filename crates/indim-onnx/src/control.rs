@@ -44,9 +44,9 @@ impl ProgramBuilder<'_> {
         let call =
             Call { builder: &builder, node, operands: &operands, tensors: &tensors, rule: &rule };
         let results = match node.operator {
-            "If" => return self.branched(step, &call),
-            "Loop" => self.looped(step, &call)?,
-            _ => self.scanned(step, &call)?,
+            "If" => return self.lower_branch(step, &call),
+            "Loop" => self.lower_loop(step, &call)?,
+            _ => self.lower_scan(step, &call)?,
         };
         self.define_results(step, results.into_iter().map(|it| it.map(KnownValue::from)))
     }
@@ -96,10 +96,10 @@ impl ProgramBuilder<'_> {
         outputs.map_err(|kind| kind.at(location()))
     }
 
-    fn branched(&mut self, step: &Step, call: &Call<'_>) -> ControlResult<()> {
+    fn lower_branch(&mut self, step: &Step, call: &Call<'_>) -> ControlResult<()> {
         let at = |kind: FormatErrorKind| kind.at(call.node.location());
         call.check_dtype(0, |dtype| dtype == DType::Bool).map_err(at)?;
-        let condition = call.known(0).map_err(at)?;
+        let condition = call.required(0).map_err(at)?;
         if let Some(flag) = truth(condition) {
             let region = &step.regions[usize::from(!flag)];
             let outputs = self.region(region, Vec::new(), call)?;
@@ -121,7 +121,7 @@ impl ProgramBuilder<'_> {
         self.define_results(step, results.into_iter().map(|it| it.map(KnownValue::from)))
     }
 
-    fn looped(&mut self, step: &Step, call: &Call<'_>) -> ControlResult<ControlResults> {
+    fn lower_loop(&mut self, step: &Step, call: &Call<'_>) -> ControlResult<ControlResults> {
         let at = |kind: FormatErrorKind| kind.at(call.node.location());
         let region = &step.regions[0];
         let initial = values(call, 2..call.operands.len()).map_err(at)?;
@@ -147,7 +147,7 @@ impl ProgramBuilder<'_> {
         Ok(all_results(step, final_states, stacks, count))
     }
 
-    fn scanned(&mut self, step: &Step, call: &Call<'_>) -> ControlResult<ControlResults> {
+    fn lower_scan(&mut self, step: &Step, call: &Call<'_>) -> ControlResult<ControlResults> {
         let at = |kind: FormatErrorKind| kind.at(call.node.location());
         let region = &step.regions[0];
         let ScanInputs { initial, xs, length } = ScanInputs::of(call).map_err(at)?;
@@ -170,8 +170,8 @@ impl ProgramBuilder<'_> {
         let (final_states, stacks) = looped.map_err(|error| at(error.into()))?;
         let mut results = all_results(step, final_states, stacks, count);
         let stacked = count - states.len();
-        let axes = numbers(call, "scan_output_axes", stacked).map_err(at)?;
-        let directions = numbers(call, "scan_output_directions", stacked).map_err(at)?;
+        let axes = integer_list(call, "scan_output_axes", stacked).map_err(at)?;
+        let directions = integer_list(call, "scan_output_directions", stacked).map_err(at)?;
         for (number, result) in results.iter_mut().skip(states.len()).enumerate() {
             if let Some(stack) = result {
                 let is_reversed = directions[number] != 0;
@@ -212,8 +212,8 @@ impl ScanInputs {
             count.ok().filter(|&count| count > 0).ok_or_else(|| wrong("is not positive"))?;
         let states = call.operands.len().checked_sub(count);
         let states = states.ok_or_else(|| wrong("is more than the operands"))?;
-        let axes = numbers(call, "scan_input_axes", count)?;
-        let directions = numbers(call, "scan_input_directions", count)?;
+        let axes = integer_list(call, "scan_input_axes", count)?;
+        let directions = integer_list(call, "scan_input_directions", count)?;
         let (mut xs, mut length) = (Vec::with_capacity(count), None);
         for (number, x) in values(call, states..call.operands.len())?.into_iter().enumerate() {
             let shape = x.array_type()?.shape;
@@ -233,7 +233,7 @@ impl ScanInputs {
 }
 
 /// An attribute that lists `count` integers; zeros if the node lacks it.
-fn numbers(call: &Call<'_>, name: &str, count: usize) -> Result<Vec<i64>, FormatErrorKind> {
+fn integer_list(call: &Call<'_>, name: &str, count: usize) -> Result<Vec<i64>, FormatErrorKind> {
     match call.ints(name)? {
         None => Ok(vec![0; count]),
         Some(numbers) if numbers.len() == count => Ok(numbers),

@@ -6,8 +6,8 @@ use indim_model::FormatErrorKind;
 use indim_ops::{DType, DTypeClass, Op};
 use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
-use super::call::{Call, LoweringResult, one};
-use super::quantization::converted;
+use super::call::{Call, LoweringResult, single_result};
+use super::quantization::convert_element_type;
 use super::types::{dtype_named, dtype_of};
 
 /// The element types that an ONNX operator accepts; indim's operation can accept more.
@@ -32,25 +32,29 @@ impl AcceptedTypes {
 }
 
 pub(super) fn unary(call: &Call<'_>, op: Op) -> LoweringResult {
-    one(call.builder.elementwise(op, &[call.value(0)?], &RuleSet::None)?)
+    single_result(call.builder.elementwise(op, &[call.value(0)?], &RuleSet::None)?)
 }
 
 /// The magnitude. Unsigned integers are returned unchanged, because indim's `abs` does not take them.
 pub(super) fn abs(call: &Call<'_>) -> LoweringResult {
     match call.dtype(0)?.class() {
-        DTypeClass::Unsigned => one(call.value(0)?.clone()),
+        DTypeClass::Unsigned => single_result(call.value(0)?.clone()),
         _ => unary(call, Op::Abs),
     }
 }
 
-pub(super) fn composed(call: &Call<'_>, composition: Composition) -> LoweringResult {
+pub(super) fn composition(call: &Call<'_>, composition: Composition) -> LoweringResult {
     let operands = [call.value(0)?.clone()];
-    one(call.builder.compose(composition, &operands, &[], &RuleSet::None)?)
+    single_result(call.builder.compose(composition, &operands, &[], &RuleSet::None)?)
 }
 
 pub(super) fn binary(call: &Call<'_>, op: Op, takes: AcceptedTypes) -> LoweringResult {
     call.check_dtype(0, |dtype| takes.takes(dtype))?;
-    one(call.builder.elementwise(op, &[call.value(0)?, call.value(1)?], &call.rule()?)?)
+    single_result(call.builder.elementwise(
+        op,
+        &[call.value(0)?, call.value(1)?],
+        &call.broadcast_rule()?,
+    )?)
 }
 
 /// Folds all operands from left to right.
@@ -68,7 +72,7 @@ pub(super) fn mean(call: &Call<'_>) -> LoweringResult {
     let sum = fold(call, Op::Add)?;
     let count = Literal::Int(call.operands.len() as i128);
     let count = call.builder.literal(count, call.dtype(0)?)?;
-    one(sum / count)
+    single_result(sum / count)
 }
 
 /// A shift by an amount that is negative or at least the width gives 0. A right shift of a signed
@@ -109,8 +113,8 @@ pub(super) fn power(call: &Call<'_>) -> LoweringResult {
         _ => DType::F64,
     };
     let operands = [call.value(0)?.convert(common), call.value(1)?.convert(common)];
-    let power = call.builder.elementwise(Op::Pow, &operands, &call.rule()?)?;
-    one(call.builder.convert(power, base)?)
+    let power = call.builder.elementwise(Op::Pow, &operands, &call.broadcast_rule()?)?;
+    single_result(call.builder.convert(power, base)?)
 }
 
 /// Whether a float type represents every number of another type exactly.
@@ -125,7 +129,7 @@ fn represents_all(float: DType, other: DType) -> bool {
 
 pub(super) fn choose(call: &Call<'_>) -> LoweringResult {
     let operands = [call.value(0)?, call.value(1)?, call.value(2)?];
-    one(call.builder.elementwise(Op::Select, &operands, &call.rule.of(RuleSet::Numpy))?)
+    single_result(call.builder.elementwise(Op::Select, &operands, &call.rule.of(RuleSet::Numpy))?)
 }
 
 /// Broadcasts the operand and the given shape against each other, so the result can be larger than
@@ -133,7 +137,7 @@ pub(super) fn choose(call: &Call<'_>) -> LoweringResult {
 pub(super) fn expand(call: &Call<'_>) -> LoweringResult {
     let target = sizes(&call.integers(1)?)?;
     let rule = call.rule.of(TargetRule::Bidirectional);
-    one(call.builder.broadcast_to_target(call.value(0)?, &rule, target)?)
+    single_result(call.builder.broadcast_to_target(call.value(0)?, &rule, target)?)
 }
 
 /// A shape from sizes; none can be negative.
@@ -156,11 +160,11 @@ pub(super) fn cast(call: &Call<'_>) -> LoweringResult {
         true => dtype_named(&call.text("to", "")?)?,
         false => dtype_of(call.required_int("to")?)?,
     };
-    one(converted(call, call.value(0)?, dtype)?)
+    single_result(convert_element_type(call, call.value(0)?, dtype)?)
 }
 
 pub(super) fn cast_like(call: &Call<'_>) -> LoweringResult {
-    one(converted(call, call.value(0)?, call.dtype(1)?)?)
+    single_result(convert_element_type(call, call.value(0)?, call.dtype(1)?)?)
 }
 
 /// Booleans are bytes with the values 0 and 1, so a bit cast between booleans and 8-bit integers is a
@@ -173,13 +177,13 @@ pub(super) fn bit_cast(call: &Call<'_>) -> LoweringResult {
         (from, to) => to == DType::Bool && is_byte(from),
     };
     match is_truth {
-        true => one(call.builder.convert(call.value(0)?, dtype)?),
-        false => one(call.builder.bitcast(call.value(0)?, dtype)?),
+        true => single_result(call.builder.convert(call.value(0)?, dtype)?),
+        false => single_result(call.builder.bitcast(call.value(0)?, dtype)?),
     }
 }
 
 pub(super) fn identity(call: &Call<'_>) -> LoweringResult {
-    Ok(vec![call.known(0)?.clone()])
+    Ok(vec![call.required(0)?.clone()])
 }
 
 /// A missing bound does not clip: infinities on its side stay.
@@ -199,14 +203,14 @@ pub(super) fn clip(call: &Call<'_>) -> LoweringResult {
         (None, Some(high)) => call.builder.minimum(x, high, &[])?,
         (Some(low), Some(high)) => call.builder.clamp(low, x, high)?,
     };
-    one(clipped)
+    single_result(clipped)
 }
 
 pub(super) fn is_infinite(call: &Call<'_>) -> LoweringResult {
     let x = call.value(0)?;
     let detects = |name: &str| Ok::<bool, FormatErrorKind>(call.int(name, 1)? != 0);
     let is_infinite = call.builder.is_inf(x)?;
-    one(match (detects("detect_negative")?, detects("detect_positive")?) {
+    single_result(match (detects("detect_negative")?, detects("detect_positive")?) {
         (true, true) => is_infinite,
         (true, false) => is_infinite & x.lt(0),
         (false, true) => is_infinite & x.gt(0),

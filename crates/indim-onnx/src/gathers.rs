@@ -6,7 +6,7 @@
 use indim_graph::TakeMode;
 use indim_ops::ScatterOp;
 
-use super::call::{Call, LoweringResult, one};
+use super::call::{Call, LoweringResult, single_result};
 use indim_model::FormatErrorKind;
 
 /// The opset that introduced the attribute `reduction`, with `add` and `mul`.
@@ -17,26 +17,32 @@ const EXTREMES_SINCE: i64 = 18;
 
 pub(super) fn gather_elements(call: &Call<'_>) -> LoweringResult {
     let (data, indices, axis) = (call.value(0)?, call.value(1)?, call.int("axis", 0)?);
-    one(call.builder.gather_elements(data, indices, axis, TakeMode::Error)?)
+    single_result(call.builder.gather_elements(data, indices, axis, TakeMode::Error)?)
 }
 
 pub(super) fn gather_nd(call: &Call<'_>) -> LoweringResult {
     let batch = call.int("batch_dims", 0)?;
     let batch = usize::try_from(batch)
         .map_err(|_| FormatErrorKind::attribute("batch_dims", format!("is {batch}")))?;
-    one(call.builder.gather_nd(call.value(0)?, call.value(1)?, batch, TakeMode::Error)?)
+    single_result(call.builder.gather_nd(call.value(0)?, call.value(1)?, batch, TakeMode::Error)?)
 }
 
 pub(super) fn scatter_elements(call: &Call<'_>) -> LoweringResult {
     let [data, indices, updates] = [call.value(0)?, call.value(1)?, call.value(2)?];
     let (op, axis) = (reduction(call)?, call.int("axis", 0)?);
     let mode = TakeMode::Error;
-    one(call.builder.scatter_elements(op, data, indices, updates, axis, mode)?)
+    single_result(call.builder.scatter_elements(op, data, indices, updates, axis, mode)?)
 }
 
 pub(super) fn scatter_nd(call: &Call<'_>) -> LoweringResult {
     let [data, indices, updates] = [call.value(0)?, call.value(1)?, call.value(2)?];
-    one(call.builder.scatter_nd(reduction(call)?, data, indices, updates, TakeMode::Error)?)
+    single_result(call.builder.scatter_nd(
+        reduction(call)?,
+        data,
+        indices,
+        updates,
+        TakeMode::Error,
+    )?)
 }
 
 /// The operation that combines an element with its updates.

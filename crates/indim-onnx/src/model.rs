@@ -17,7 +17,7 @@ use super::flatten::{Flattener, Functions};
 use super::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
-use super::opaque::{live, prune, remove_dead};
+use super::opaque::{mark_live, prune, remove_dead};
 use super::part;
 use super::step::Step;
 use super::types::{declared_at, declared_input, dtype_of};
@@ -105,11 +105,11 @@ impl OnnxModel {
         let mut output_numbers = flattening.graph(&body, names.values, &required_outputs)?;
         let start_numbers = output_numbers.split_off(outputs.len());
         let Flattener { mut nodes, mut opaque, value_count, remarks, .. } = flattening;
-        part::cut(&mut nodes, &mut opaque, &start_numbers);
+        part::cut_at_starts(&mut nodes, &mut opaque, &start_numbers);
         let kept = part::live_values(&options.part, &nodes, &opaque, &output_numbers, value_count);
         let unsupported = prune(&mut nodes, &opaque, &output_numbers, value_count);
         if nodes.iter().any(|step| !step.regions.is_empty()) {
-            let used = live(&nodes, &[], &output_numbers, 0..value_count);
+            let used = mark_live(&nodes, &[], &output_numbers, 0..value_count);
             remove_dead(&mut nodes, &used, 0);
         }
         let mut model = OnnxModel {

@@ -6,7 +6,7 @@ use indim_model::{Epsilon, FormatErrorKind, centre, standardise};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape};
 
-use super::call::{Call, LoweringResult, one};
+use super::call::{Call, LoweringResult, single_result};
 use super::reductions::reduce_options;
 
 /// An operand and its normalised axes.
@@ -63,9 +63,9 @@ pub(super) fn layer(call: &Call<'_>) -> LoweringResult {
     let normalized = NormalizationOperand { call, x, axes: last_axes(call)? };
     let epsilon = call.float("epsilon", 1e-5)?;
     let standard = normalized.standard(epsilon)?;
-    let mut scaled = standard.convert(dtype) * call.onto(call.value(1)?, &shape)?;
+    let mut scaled = standard.convert(dtype) * call.broadcast_onto(call.value(1)?, &shape)?;
     if let Some(bias) = call.optional(2) {
-        scaled = scaled + call.onto(&bias.value, &shape)?;
+        scaled = scaled + call.broadcast_onto(&bias.value, &shape)?;
     }
     let (_, deviation) = centre(&normalized.x, &normalized.axes, Epsilon::InsideRoot(epsilon))?;
     let mean = normalized.of_axes(Reduction::Mean)?;
@@ -78,7 +78,7 @@ pub(super) fn root_mean_square(call: &Call<'_>) -> LoweringResult {
     let squares = NormalizationOperand { call, x: x.square(), axes: last_axes(call)? };
     let root = (squares.of_axes(Reduction::Mean)? + call.float("epsilon", 1e-5)?).sqrt();
     let standard = squares.numpy(Op::Div, &x, &root)?.convert(dtype);
-    one(standard * call.onto(call.value(1)?, &shape)?)
+    single_result(standard * call.broadcast_onto(call.value(1)?, &shape)?)
 }
 
 /// Normalises over the image of each channel.
@@ -88,7 +88,7 @@ pub(super) fn instance(call: &Call<'_>) -> LoweringResult {
     let normalized = NormalizationOperand { call, x: call.value(0)?.clone(), axes };
     let standard = normalized.standard(call.float("epsilon", 1e-5)?)?;
     let scale = along_channel(call, call.value(1)?, 1, &shape)?;
-    one(standard * scale + along_channel(call, call.value(2)?, 1, &shape)?)
+    single_result(standard * scale + along_channel(call, call.value(2)?, 1, &shape)?)
 }
 
 /// The opset since which each channel has a scale, instead of each group.
@@ -114,7 +114,7 @@ pub(super) fn group(call: &Call<'_>) -> LoweringResult {
     let standard = call.builder.reshape(standard.convert(dtype), onto)?;
     let scale = along_channel(call, call.value(1)?, axis, onto)?;
     let scaled = standard * scale + along_channel(call, call.value(2)?, axis, onto)?;
-    one(call.builder.reshape(scaled, &shape)?)
+    single_result(call.builder.reshape(scaled, &shape)?)
 }
 
 /// Normalises by given statistics: mean and variance of each channel.
@@ -134,7 +134,7 @@ pub(super) fn batch(call: &Call<'_>) -> LoweringResult {
     };
     let deviation = (statistic(4)? + call.float("epsilon", 1e-5)?).sqrt();
     let standard = (call.value(0)? - statistic(3)?) / deviation;
-    one(standard * statistic(1)? + statistic(2)?)
+    single_result(standard * statistic(1)? + statistic(2)?)
 }
 
 /// The epsilon in ONNX's definition of `MeanVarianceNormalization`.
@@ -143,7 +143,7 @@ const MEAN_VARIANCE_EPSILON: f64 = 1e-9;
 pub(super) fn mean_variance(call: &Call<'_>) -> LoweringResult {
     let rank = call.shape(0)?.rank();
     let axes = call.axes(&call.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]), rank)?;
-    one(standardise(call.value(0)?, &axes, Epsilon::OutsideRoot(MEAN_VARIANCE_EPSILON))?)
+    single_result(standardise(call.value(0)?, &axes, Epsilon::OutsideRoot(MEAN_VARIANCE_EPSILON))?)
 }
 
 /// Divides by the sum of magnitudes, or by the root of the sum of squares; a norm of 0 leaves 0.
@@ -158,5 +158,5 @@ pub(super) fn lp(call: &Call<'_>) -> LoweringResult {
     };
     let norm = NormalizationOperand { call, x: measured, axes }.of_axes(function)?;
     let divisor = norm.eq(0).select(1, &norm);
-    one(call.builder.elementwise(Op::Div, &[x, &divisor], &RuleSet::Numpy)?)
+    single_result(call.builder.elementwise(Op::Div, &[x, &divisor], &RuleSet::Numpy)?)
 }

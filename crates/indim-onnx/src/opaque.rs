@@ -21,7 +21,7 @@ pub(super) fn prune(
     let mut is_opaque = vec![false; value_count];
     let results = opaque.iter().flat_map(|step| step.results.iter().flatten());
     results.for_each(|&result| is_opaque[result] = true);
-    let live = live(nodes, opaque, outputs, 0..value_count);
+    let live = mark_live(nodes, opaque, outputs, 0..value_count);
     for step in opaque {
         let is_live = step.results.iter().flatten().any(|&result| live[result]);
         for node in step.nodes.iter().filter(|_| is_live) {
@@ -39,7 +39,7 @@ pub(super) fn prune(
 }
 
 /// For each value in the range, whether an output depends on it.
-pub(super) fn live(
+pub(super) fn mark_live(
     nodes: &[Step],
     opaque: &[OpaqueStep],
     outputs: &[ValueNumber],

@@ -54,7 +54,7 @@ pub(super) enum Lowering {
 /// No upper bound on the number of operands.
 const VARIADIC: usize = usize::MAX;
 
-const fn of(
+const fn row(
     name: &'static str,
     since: &'static [i64],
     operands: (usize, usize),
@@ -72,7 +72,7 @@ const fn of(
 }
 
 const fn unary(name: &'static str, since: &'static [i64], op: Op) -> Operator {
-    of(name, since, (1, 1), Lowering::Unary(op))
+    row(name, since, (1, 1), Lowering::Unary(op))
 }
 
 const fn binary(
@@ -81,24 +81,24 @@ const fn binary(
     op: Op,
     takes: AcceptedTypes,
 ) -> Operator {
-    of(name, since, (2, 2), Lowering::Binary(op, takes))
+    row(name, since, (2, 2), Lowering::Binary(op, takes))
 }
 
-const fn by(
+const fn function(
     name: &'static str,
     since: &'static [i64],
     operands: (usize, usize),
     make: fn(&Call<'_>) -> LoweringResult,
 ) -> Operator {
-    of(name, since, operands, Lowering::Function(make))
+    row(name, since, operands, Lowering::Function(make))
 }
 
-const fn reduced(
+const fn reduction(
     name: &'static str,
     since: &'static [i64],
-    reduction: reductions::ReduceOperator,
+    operator: reductions::ReduceOperator,
 ) -> Operator {
-    of(name, since, (1, 2), Lowering::Reduction(reduction)).shapes(&[1])
+    row(name, since, (1, 2), Lowering::Reduction(operator)).with_shape_operands(&[1])
 }
 
 const fn control(
@@ -107,16 +107,16 @@ const fn control(
     operands: (usize, usize),
     regions: &'static [&'static str],
 ) -> Operator {
-    Operator { regions, ..of(name, since, operands, Lowering::Control) }
+    Operator { regions, ..row(name, since, operands, Lowering::Control) }
 }
 
 impl Operator {
-    const fn shapes(mut self, operands: &'static [usize]) -> Operator {
+    const fn with_shape_operands(mut self, operands: &'static [usize]) -> Operator {
         self.shape_operands = operands;
         self
     }
 
-    const fn of_types(mut self) -> Operator {
+    const fn reading_types(mut self) -> Operator {
         self.reads_types = true;
         self
     }
@@ -150,7 +150,7 @@ use elementwise::AcceptedTypes::{self, Any, Booleans, Numbers};
 use reductions::ReduceOperator;
 
 static OPERATORS: &[Operator] = &[
-    by("Abs", &[1, 6, 13], (1, 1), elementwise::abs),
+    function("Abs", &[1, 6, 13], (1, 1), elementwise::abs),
     unary("Acos", &[7, 22], Op::Acos),
     unary("Acosh", &[9, 22], Op::Acosh),
     unary("Asin", &[7, 22], Op::Asin),
@@ -192,110 +192,121 @@ static OPERATORS: &[Operator] = &[
     binary("Or", &[1, 7], Op::Or, Booleans),
     binary("Sub", &[1, 6, 7, 13, 14], Op::Sub, Numbers),
     binary("Xor", &[1, 7], Op::Xor, Booleans),
-    by("BitShift", &[11, 28], (2, 2), elementwise::bit_shift),
-    by("Mod", &[10, 13, 28], (2, 2), elementwise::modulo),
-    by("Pow", &[1, 7, 12, 13, 15], (2, 2), elementwise::power),
-    of("Max", &[1, 6, 8, 12, 13], (1, VARIADIC), Lowering::Fold(Op::Max)),
-    by("Mean", &[1, 6, 8, 13], (1, VARIADIC), elementwise::mean),
-    of("Min", &[1, 6, 8, 12, 13], (1, VARIADIC), Lowering::Fold(Op::Min)),
-    of("Sum", &[1, 6, 8, 13], (1, VARIADIC), Lowering::Fold(Op::Add)),
-    by("BitCast", &[26], (1, 1), elementwise::bit_cast),
-    by("Cast", &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28], (1, 1), elementwise::cast),
-    by("CastLike", &[15, 19, 21, 23, 24, 25], (2, 2), elementwise::cast_like),
-    by("Clip", &[1, 6, 11, 12, 13], (1, 3), elementwise::clip),
-    by("Expand", &[8, 13], (2, 2), elementwise::expand).shapes(&[1]),
-    by("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], (1, 1), elementwise::identity),
-    by("IsInf", &[10, 20], (1, 1), elementwise::is_infinite),
-    by("Where", &[9, 16], (3, 3), elementwise::choose),
-    of("Mish", &[18, 22], (1, 1), Lowering::Composition(Composition::Mish)),
-    of("Relu", &[1, 6, 13, 14], (1, 1), Lowering::Composition(Composition::Relu)),
-    of("Softplus", &[1, 22], (1, 1), Lowering::Composition(Composition::Softplus)),
-    of("Softsign", &[1, 22], (1, 1), Lowering::Composition(Composition::Softsign)),
-    of("HardSwish", &[14, 22], (1, 1), Lowering::Composition(Composition::HardSwish)),
-    by("Celu", &[12, 28], (1, 1), activations::celu),
-    by("Dropout", &[1, 6, 7, 10, 12, 13, 22], (1, 3), activations::dropout).shapes(&[2]),
-    by("Elu", &[1, 6, 22], (1, 1), activations::elu),
-    by("Gelu", &[20], (1, 1), activations::gelu),
-    by("HardSigmoid", &[1, 6, 22], (1, 1), activations::hard_sigmoid),
-    by("LeakyRelu", &[1, 6, 16], (1, 1), activations::leaky_relu),
-    by("PRelu", &[1, 6, 7, 9, 16], (2, 2), activations::prelu),
-    by("Selu", &[1, 6, 22], (1, 1), activations::selu),
-    by("Shrink", &[9], (1, 1), activations::shrink),
-    by("SwiGLU", &[28], (2, 2), activations::swiglu),
-    by("Swish", &[24], (1, 1), activations::swish),
-    by("ThresholdedRelu", &[10, 22], (1, 1), activations::thresholded_relu),
-    of("Constant", &[1, 9, 11, 12, 13, 19, 21, 23, 24, 25], (0, 0), Lowering::Constant),
-    by("ConstantOfShape", &[9, 20, 21, 23, 24, 25], (1, 1), constants::of_shape).shapes(&[0]),
-    by("EyeLike", &[9, 22], (1, 1), constants::eye_like).of_types(),
-    by("Range", &[11, 27], (3, 3), constants::range).shapes(&[0, 1, 2]),
-    by("Shape", &[1, 13, 15, 19, 21, 23, 24, 25], (1, 1), constants::shape).of_types(),
-    by("Size", &[1, 13, 19, 21, 23, 24, 25], (1, 1), constants::size).of_types(),
-    by("Trilu", &[14], (1, 2), constants::triangle).shapes(&[1]),
-    by("Concat", &[1, 4, 11, 13], (1, VARIADIC), views::concat),
-    by("DepthToSpace", &[1, 11, 13, 28], (1, 1), views::depth_to_space),
-    by("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], (1, 1), views::flatten),
-    by("Gather", &[1, 11, 13], (2, 2), views::gather),
-    by("GatherElements", &[11, 13], (2, 2), gathers::gather_elements),
-    by("GatherND", &[11, 12, 13], (2, 2), gathers::gather_nd),
-    by("Scatter", &[9], (3, 3), gathers::scatter_elements),
-    by("ScatterElements", &[11, 13, 16, 18], (3, 3), gathers::scatter_elements),
-    by("ScatterND", &[11, 13, 16, 18], (3, 3), gathers::scatter_nd),
-    by("OneHot", &[9, 11, 28], (3, 3), constants::one_hot).shapes(&[1]),
-    by("Pad", &[1, 2, 11, 13, 18, 19, 21, 23, 24, 25], (1, 4), views::pad).shapes(&[1, 3]),
-    by("Reshape", &[1, 5, 13, 14, 19, 21, 23, 24, 25], (1, 2), views::reshape).shapes(&[1]),
-    by("Slice", &[1, 10, 11, 13], (1, 5), views::slice).shapes(&[1, 2, 3, 4]),
-    by("SpaceToDepth", &[1, 13, 28], (1, 1), views::space_to_depth),
-    by("Split", &[1, 2, 11, 13, 18], (1, 2), views::split).shapes(&[1]),
-    by("Squeeze", &[1, 11, 13, 21, 23, 24, 25], (1, 2), views::squeeze).shapes(&[1]),
-    by("Tile", &[1, 6, 13], (2, 3), views::tile).shapes(&[1, 2]),
-    by("Transpose", &[1, 13, 21, 23, 24, 25], (1, 1), views::transpose),
-    by("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], (1, 2), views::unsqueeze).shapes(&[1]),
-    reduced("ReduceL1", &[1, 11, 13, 18], ReduceOperator::L1),
-    reduced("ReduceL2", &[1, 11, 13, 18], ReduceOperator::L2),
-    reduced("ReduceLogSum", &[1, 11, 13, 18, 28], ReduceOperator::LogSum),
-    reduced("ReduceLogSumExp", &[1, 11, 13, 18, 28], ReduceOperator::LogSumExp),
-    reduced("ReduceMax", &[1, 11, 12, 13, 18, 20], ReduceOperator::Max),
-    reduced("ReduceMean", &[1, 11, 13, 18], ReduceOperator::Mean),
-    reduced("ReduceMin", &[1, 11, 12, 13, 18, 20], ReduceOperator::Min),
-    reduced("ReduceProd", &[1, 11, 13, 18], ReduceOperator::Prod),
-    reduced("ReduceSum", &[1, 11, 13], ReduceOperator::Sum),
-    reduced("ReduceSumSquare", &[1, 11, 13, 18], ReduceOperator::SumSquare),
-    by("ArgMax", &[1, 11, 12, 13], (1, 1), reductions::arg_max),
-    by("ArgMin", &[1, 11, 12, 13], (1, 1), reductions::arg_min),
-    by("TopK", &[1, 10, 11, 24], (1, 2), sort::top_k).shapes(&[1]),
-    of("GlobalAveragePool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Mean)),
-    of("GlobalMaxPool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Max)),
-    by("CumProd", &[26], (2, 2), reductions::cumprod).shapes(&[1]),
-    by("CumSum", &[11, 14], (2, 2), reductions::cumsum).shapes(&[1]),
-    by("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),
-    by("LogSoftmax", &[1, 11, 13], (1, 1), reductions::log_softmax),
-    by("Softmax", &[1, 11, 13], (1, 1), reductions::softmax),
-    by("AveragePool", &[1, 7, 10, 11, 19, 22], (1, 1), windows::average_pool),
-    by("Conv", &[1, 11, 22], (2, 3), windows::convolution),
-    by("ConvInteger", &[10], (2, 4), windows::convolution_integer),
-    by("ConvTranspose", &[1, 11, 22], (2, 3), windows::transposed),
-    by("MaxPool", &[1, 8, 10, 11, 12, 22], (1, 1), windows::max_pool),
-    by("QLinearConv", &[10], (8, 9), windows::convolution_quantized),
-    by("Einsum", &[12, 28], (1, VARIADIC), products::einsum),
-    by("Gemm", &[1, 6, 7, 9, 11, 13], (2, 3), products::gemm),
-    by("MatMul", &[1, 9, 13], (2, 2), products::mat_mul),
-    by("MatMulInteger", &[10], (2, 4), products::mat_mul_integer),
-    by("QLinearMatMul", &[10, 21], (8, 8), products::mat_mul_quantized),
-    by("DequantizeLinear", &[10, 13, 19, 21, 23, 24, 25, 28], (2, 3), quantization::dequantize),
-    by("QuantizeLinear", &[10, 13, 19, 21, 23, 24, 25, 28], (2, 3), quantization::quantize),
-    by("BatchNormalization", &[1, 6, 7, 9, 14, 15], (5, 5), normalizations::batch),
-    by("GroupNormalization", &[18, 21], (3, 3), normalizations::group),
-    by("InstanceNormalization", &[1, 6, 22], (3, 3), normalizations::instance),
-    by("LayerNormalization", &[17], (2, 3), normalizations::layer),
-    by("LpNormalization", &[1, 22], (1, 1), normalizations::lp),
-    by("MeanVarianceNormalization", &[9, 13], (1, 1), normalizations::mean_variance),
-    by("RMSNormalization", &[23], (2, 2), normalizations::root_mean_square),
+    function("BitShift", &[11, 28], (2, 2), elementwise::bit_shift),
+    function("Mod", &[10, 13, 28], (2, 2), elementwise::modulo),
+    function("Pow", &[1, 7, 12, 13, 15], (2, 2), elementwise::power),
+    row("Max", &[1, 6, 8, 12, 13], (1, VARIADIC), Lowering::Fold(Op::Max)),
+    function("Mean", &[1, 6, 8, 13], (1, VARIADIC), elementwise::mean),
+    row("Min", &[1, 6, 8, 12, 13], (1, VARIADIC), Lowering::Fold(Op::Min)),
+    row("Sum", &[1, 6, 8, 13], (1, VARIADIC), Lowering::Fold(Op::Add)),
+    function("BitCast", &[26], (1, 1), elementwise::bit_cast),
+    function("Cast", &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28], (1, 1), elementwise::cast),
+    function("CastLike", &[15, 19, 21, 23, 24, 25], (2, 2), elementwise::cast_like),
+    function("Clip", &[1, 6, 11, 12, 13], (1, 3), elementwise::clip),
+    function("Expand", &[8, 13], (2, 2), elementwise::expand).with_shape_operands(&[1]),
+    function("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], (1, 1), elementwise::identity),
+    function("IsInf", &[10, 20], (1, 1), elementwise::is_infinite),
+    function("Where", &[9, 16], (3, 3), elementwise::choose),
+    row("Mish", &[18, 22], (1, 1), Lowering::Composition(Composition::Mish)),
+    row("Relu", &[1, 6, 13, 14], (1, 1), Lowering::Composition(Composition::Relu)),
+    row("Softplus", &[1, 22], (1, 1), Lowering::Composition(Composition::Softplus)),
+    row("Softsign", &[1, 22], (1, 1), Lowering::Composition(Composition::Softsign)),
+    row("HardSwish", &[14, 22], (1, 1), Lowering::Composition(Composition::HardSwish)),
+    function("Celu", &[12, 28], (1, 1), activations::celu),
+    function("Dropout", &[1, 6, 7, 10, 12, 13, 22], (1, 3), activations::dropout)
+        .with_shape_operands(&[2]),
+    function("Elu", &[1, 6, 22], (1, 1), activations::elu),
+    function("Gelu", &[20], (1, 1), activations::gelu),
+    function("HardSigmoid", &[1, 6, 22], (1, 1), activations::hard_sigmoid),
+    function("LeakyRelu", &[1, 6, 16], (1, 1), activations::leaky_relu),
+    function("PRelu", &[1, 6, 7, 9, 16], (2, 2), activations::prelu),
+    function("Selu", &[1, 6, 22], (1, 1), activations::selu),
+    function("Shrink", &[9], (1, 1), activations::shrink),
+    function("SwiGLU", &[28], (2, 2), activations::swiglu),
+    function("Swish", &[24], (1, 1), activations::swish),
+    function("ThresholdedRelu", &[10, 22], (1, 1), activations::thresholded_relu),
+    row("Constant", &[1, 9, 11, 12, 13, 19, 21, 23, 24, 25], (0, 0), Lowering::Constant),
+    function("ConstantOfShape", &[9, 20, 21, 23, 24, 25], (1, 1), constants::of_shape)
+        .with_shape_operands(&[0]),
+    function("EyeLike", &[9, 22], (1, 1), constants::eye_like).reading_types(),
+    function("Range", &[11, 27], (3, 3), constants::range).with_shape_operands(&[0, 1, 2]),
+    function("Shape", &[1, 13, 15, 19, 21, 23, 24, 25], (1, 1), constants::shape).reading_types(),
+    function("Size", &[1, 13, 19, 21, 23, 24, 25], (1, 1), constants::size).reading_types(),
+    function("Trilu", &[14], (1, 2), constants::triangle).with_shape_operands(&[1]),
+    function("Concat", &[1, 4, 11, 13], (1, VARIADIC), views::concat),
+    function("DepthToSpace", &[1, 11, 13, 28], (1, 1), views::depth_to_space),
+    function("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], (1, 1), views::flatten),
+    function("Gather", &[1, 11, 13], (2, 2), views::gather),
+    function("GatherElements", &[11, 13], (2, 2), gathers::gather_elements),
+    function("GatherND", &[11, 12, 13], (2, 2), gathers::gather_nd),
+    function("Scatter", &[9], (3, 3), gathers::scatter_elements),
+    function("ScatterElements", &[11, 13, 16, 18], (3, 3), gathers::scatter_elements),
+    function("ScatterND", &[11, 13, 16, 18], (3, 3), gathers::scatter_nd),
+    function("OneHot", &[9, 11, 28], (3, 3), constants::one_hot).with_shape_operands(&[1]),
+    function("Pad", &[1, 2, 11, 13, 18, 19, 21, 23, 24, 25], (1, 4), views::pad)
+        .with_shape_operands(&[1, 3]),
+    function("Reshape", &[1, 5, 13, 14, 19, 21, 23, 24, 25], (1, 2), views::reshape)
+        .with_shape_operands(&[1]),
+    function("Slice", &[1, 10, 11, 13], (1, 5), views::slice).with_shape_operands(&[1, 2, 3, 4]),
+    function("SpaceToDepth", &[1, 13, 28], (1, 1), views::space_to_depth),
+    function("Split", &[1, 2, 11, 13, 18], (1, 2), views::split).with_shape_operands(&[1]),
+    function("Squeeze", &[1, 11, 13, 21, 23, 24, 25], (1, 2), views::squeeze)
+        .with_shape_operands(&[1]),
+    function("Tile", &[1, 6, 13], (2, 3), views::tile).with_shape_operands(&[1, 2]),
+    function("Transpose", &[1, 13, 21, 23, 24, 25], (1, 1), views::transpose),
+    function("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], (1, 2), views::unsqueeze)
+        .with_shape_operands(&[1]),
+    reduction("ReduceL1", &[1, 11, 13, 18], ReduceOperator::L1),
+    reduction("ReduceL2", &[1, 11, 13, 18], ReduceOperator::L2),
+    reduction("ReduceLogSum", &[1, 11, 13, 18, 28], ReduceOperator::LogSum),
+    reduction("ReduceLogSumExp", &[1, 11, 13, 18, 28], ReduceOperator::LogSumExp),
+    reduction("ReduceMax", &[1, 11, 12, 13, 18, 20], ReduceOperator::Max),
+    reduction("ReduceMean", &[1, 11, 13, 18], ReduceOperator::Mean),
+    reduction("ReduceMin", &[1, 11, 12, 13, 18, 20], ReduceOperator::Min),
+    reduction("ReduceProd", &[1, 11, 13, 18], ReduceOperator::Prod),
+    reduction("ReduceSum", &[1, 11, 13], ReduceOperator::Sum),
+    reduction("ReduceSumSquare", &[1, 11, 13, 18], ReduceOperator::SumSquare),
+    function("ArgMax", &[1, 11, 12, 13], (1, 1), reductions::arg_max),
+    function("ArgMin", &[1, 11, 12, 13], (1, 1), reductions::arg_min),
+    function("TopK", &[1, 10, 11, 24], (1, 2), sort::top_k).with_shape_operands(&[1]),
+    row("GlobalAveragePool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Mean)),
+    row("GlobalMaxPool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Max)),
+    function("CumProd", &[26], (2, 2), reductions::cumprod).with_shape_operands(&[1]),
+    function("CumSum", &[11, 14], (2, 2), reductions::cumsum).with_shape_operands(&[1]),
+    function("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),
+    function("LogSoftmax", &[1, 11, 13], (1, 1), reductions::log_softmax),
+    function("Softmax", &[1, 11, 13], (1, 1), reductions::softmax),
+    function("AveragePool", &[1, 7, 10, 11, 19, 22], (1, 1), windows::average_pool),
+    function("Conv", &[1, 11, 22], (2, 3), windows::convolution),
+    function("ConvInteger", &[10], (2, 4), windows::convolution_integer),
+    function("ConvTranspose", &[1, 11, 22], (2, 3), windows::transposed_convolution),
+    function("MaxPool", &[1, 8, 10, 11, 12, 22], (1, 1), windows::max_pool),
+    function("QLinearConv", &[10], (8, 9), windows::convolution_quantized),
+    function("Einsum", &[12, 28], (1, VARIADIC), products::einsum),
+    function("Gemm", &[1, 6, 7, 9, 11, 13], (2, 3), products::gemm),
+    function("MatMul", &[1, 9, 13], (2, 2), products::mat_mul),
+    function("MatMulInteger", &[10], (2, 4), products::mat_mul_integer),
+    function("QLinearMatMul", &[10, 21], (8, 8), products::mat_mul_quantized),
+    function(
+        "DequantizeLinear",
+        &[10, 13, 19, 21, 23, 24, 25, 28],
+        (2, 3),
+        quantization::dequantize,
+    ),
+    function("QuantizeLinear", &[10, 13, 19, 21, 23, 24, 25, 28], (2, 3), quantization::quantize),
+    function("BatchNormalization", &[1, 6, 7, 9, 14, 15], (5, 5), normalizations::batch),
+    function("GroupNormalization", &[18, 21], (3, 3), normalizations::group),
+    function("InstanceNormalization", &[1, 6, 22], (3, 3), normalizations::instance),
+    function("LayerNormalization", &[17], (2, 3), normalizations::layer),
+    function("LpNormalization", &[1, 22], (1, 1), normalizations::lp),
+    function("MeanVarianceNormalization", &[9, 13], (1, 1), normalizations::mean_variance),
+    function("RMSNormalization", &[23], (2, 2), normalizations::root_mean_square),
     control("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], (1, 1), &["then_branch", "else_branch"]),
     control("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], (2, VARIADIC), &["body"]),
     control("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], (1, VARIADIC), &["body"]),
-    by("GRU", &[1, 3, 7, 14, 22], (3, 6), recurrent::gru),
-    by("LSTM", &[1, 7, 14, 22], (3, 8), recurrent::lstm),
-    by("RNN", &[1, 7, 14, 22], (3, 6), recurrent::rnn),
+    function("GRU", &[1, 3, 7, 14, 22], (3, 6), recurrent::gru),
+    function("LSTM", &[1, 7, 14, 22], (3, 8), recurrent::lstm),
+    function("RNN", &[1, 7, 14, 22], (3, 6), recurrent::rnn),
 ];
 
 #[cfg(test)]
@@ -306,7 +317,7 @@ mod tests {
     use crate::unsupported::UNSUPPORTED_OPERATORS;
 
     /// Each operator of ONNX with its versions.
-    fn recorded() -> BTreeMap<&'static str, Vec<i64>> {
+    fn operator_versions() -> BTreeMap<&'static str, Vec<i64>> {
         let lines = include_str!("../tests/data/operators.txt").lines();
         let lines = lines.filter(|line| !line.starts_with('#'));
         let operator = |line: &'static str| {
@@ -321,21 +332,21 @@ mod tests {
         let mut known: Vec<&str> = OPERATORS.iter().map(|operator| operator.name).collect();
         known.extend(UNSUPPORTED_OPERATORS);
         known.sort_unstable();
-        assert_eq!(known, recorded().into_keys().collect::<Vec<_>>());
+        assert_eq!(known, operator_versions().into_keys().collect::<Vec<_>>());
     }
 
     #[test]
     fn versions_are_those_of_onnx() {
-        let recorded = recorded();
+        let versions = operator_versions();
         for operator in OPERATORS {
             assert_eq!(
                 Some(operator.since),
-                recorded.get(operator.name).map(|v| &v[..]),
+                versions.get(operator.name).map(|v| &v[..]),
                 "{}",
                 operator.name
             );
         }
-        let newest = recorded.values().flatten().max();
+        let newest = versions.values().flatten().max();
         assert_eq!(newest, Some(&NEWEST_OPSET));
     }
 }

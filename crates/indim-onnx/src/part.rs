@@ -7,7 +7,7 @@ use super::body::{check_many, decoded};
 use super::flat_node::ValueNumber;
 use super::messages::ValueInfoProto;
 use super::model::declared;
-use super::opaque::live;
+use super::opaque::mark_live;
 use super::step::{OpaqueStep, Step};
 
 /// The values at which the part starts, with their types as far as the outline knows them.
@@ -71,7 +71,7 @@ pub(super) fn outputs(
 }
 
 /// Removes the results at which the part starts: their values are inputs, so no node computes them.
-pub(super) fn cut(nodes: &mut [Step], opaque: &mut [OpaqueStep], given: &[ValueNumber]) {
+pub(super) fn cut_at_starts(nodes: &mut [Step], opaque: &mut [OpaqueStep], given: &[ValueNumber]) {
     let computed = nodes.iter_mut().map(|step| &mut step.node.results);
     let results = computed.chain(opaque.iter_mut().map(|step| &mut step.results));
     for result in results.flatten().filter(|_| !given.is_empty()) {
@@ -87,5 +87,5 @@ pub(super) fn live_values(
     outputs: &[ValueNumber],
     value_count: usize,
 ) -> Option<Vec<bool>> {
-    (!part.is_whole()).then(|| live(nodes, opaque, outputs, 0..value_count))
+    (!part.is_whole()).then(|| mark_live(nodes, opaque, outputs, 0..value_count))
 }

@@ -6,7 +6,7 @@ use indim_model::FormatErrorKind;
 use indim_ops::DType;
 use indim_shape::{ContractionRule, Einsum, Shape, TargetRule};
 
-use super::call::{Call, LoweringResult, one};
+use super::call::{Call, LoweringResult, single_result};
 use super::quantization::{broadcast_along_axis, round_and_saturate};
 use super::reductions::reduce_options;
 
@@ -18,7 +18,7 @@ fn is_of_products(dtype: DType) -> bool {
 pub(super) fn mat_mul(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, is_of_products)?;
     let rule = call.rule.of(ContractionRule::Matmul);
-    one(call.builder.product(&rule, call.value(0)?, call.value(1)?, None)?)
+    single_result(call.builder.product(&rule, call.value(0)?, call.value(1)?, None)?)
 }
 
 /// The opset from which the third operand of `Gemm` broadcasts without an attribute.
@@ -34,9 +34,9 @@ pub(super) fn gemm(call: &Call<'_>) -> LoweringResult {
         call.rule.of(ContractionRule::Matmul);
     }
     let product = call.builder.matmul(a, b)?;
-    let product = scaled(call, product, "alpha", call.float("alpha", 1.0)?)?;
+    let product = scale_value(call, product, "alpha", call.float("alpha", 1.0)?)?;
     let beta = call.float("beta", 1.0)?;
-    let Some(bias) = call.optional(2) else { return one(product) };
+    let Some(bias) = call.optional(2) else { return single_result(product) };
     let shape = product.array_type()?.shape;
     let broadcasts = call.version() >= BROADCASTS_SINCE || call.int("broadcast", 0)? != 0;
     let bias = match broadcasts {
@@ -47,8 +47,10 @@ pub(super) fn gemm(call: &Call<'_>) -> LoweringResult {
     };
     // A bias times 0 is no bias, even if it has NaNs.
     match beta == 0.0 {
-        true => one(product),
-        false => one(call.builder.none().add(product, scaled(call, bias, "beta", beta)?)?),
+        true => single_result(product),
+        false => {
+            single_result(call.builder.none().add(product, scale_value(call, bias, "beta", beta)?)?)
+        }
     }
 }
 
@@ -68,7 +70,7 @@ fn matrix(call: &Call<'_>, position: usize, name: &str) -> Result<Value, FormatE
 
 /// The value times `factor`, in the value's type; a factor of 1 adds no node. The error names the
 /// attribute from which the factor comes.
-fn scaled(
+fn scale_value(
     call: &Call<'_>,
     value: Value,
     attribute: &str,
@@ -106,7 +108,7 @@ pub(super) fn einsum(call: &Call<'_>) -> LoweringResult {
     if let Ok(parsed) = equation.parse::<Einsum>() {
         call.rule.of(parsed);
     }
-    one(call.builder.einsum(&equation, &operands)?)
+    single_result(call.builder.einsum(&equation, &operands)?)
 }
 
 /// The side of a quantised matrix in a product, which determines the axis of its scales and zero points.
@@ -157,7 +159,7 @@ fn broadcast_parameter(
 
 /// The matrix product of `a - a_zero_point` and `b - b_zero_point`, in 32 bits.
 pub(super) fn mat_mul_integer(call: &Call<'_>) -> LoweringResult {
-    one(integer_product(call, (0, 2), (1, 3))?)
+    single_result(integer_product(call, (0, 2), (1, 3))?)
 }
 
 /// The product of two matrices minus their zero points; a pair has the positions of a matrix and of its zero
@@ -269,5 +271,5 @@ pub(super) fn mat_mul_quantized(call: &Call<'_>) -> LoweringResult {
     let rows = if has_vector { MatrixSide::Right } else { MatrixSide::Left };
     let scale = scale(1, rows)? * scale(4, MatrixSide::Right)? / scale(6, rows)?;
     let zero = broadcast_parameter(call, &call.value(7)?.convert(DType::F32), &shape, rows)?;
-    one(round_and_saturate(call, product * scale, Some(zero), call.dtype(7)?)?)
+    single_result(round_and_saturate(call, product * scale, Some(zero), call.dtype(7)?)?)
 }

@@ -7,7 +7,7 @@ use indim_ops::DType;
 use indim_ops::elements::*;
 use indim_shape::Shape;
 
-use super::call::{Call, LoweringResult, one};
+use super::call::{Call, LoweringResult, single_result};
 use super::types::dtype_of;
 
 /// The opset since which a scale can have one element per index of an axis.
@@ -88,19 +88,19 @@ pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
         zero.map(|zero| broadcast_to_operand(call, &zero.convert(DType::F32))).transpose()?;
     let scaled = call.value(0)?.convert(DType::F32) / scale;
     if !dtype.is_float8() {
-        return one(round_and_saturate(call, scaled, zero, dtype)?);
+        return single_result(round_and_saturate(call, scaled, zero, dtype)?);
     }
     let shifted = match zero {
         Some(zero) => scaled + zero,
         None => scaled,
     };
-    one(converted(call, &shifted, dtype)?)
+    single_result(convert_element_type(call, &shifted, dtype)?)
 }
 
 /// `x` converted to `dtype`. In a conversion to an 8-bit float type with `saturate`, the default,
 /// numbers beyond the largest float of this type become that float. Infinities do so too, except in
 /// types without -0, where they become NaN.
-pub(super) fn converted(
+pub(super) fn convert_element_type(
     call: &Call<'_>,
     x: &Value,
     dtype: DType,
@@ -165,5 +165,5 @@ pub(super) fn dequantize(call: &Call<'_>) -> LoweringResult {
     if let Some(zero) = call.optional(2) {
         distance = distance - broadcast_to_operand(call, &zero.value.convert(exact))?;
     }
-    one((distance.convert(DType::F32) * scale).convert(result))
+    single_result((distance.convert(DType::F32) * scale).convert(result))
 }

@@ -49,7 +49,12 @@ fn layer(call: &Call<'_>, kind: CellKind) -> LoweringResult {
             initial.push(match call.optional(5 + state) {
                 Some(given) => {
                     expect_rank(call, 5 + state, 3)?;
-                    part(call, &swapped(&given.value, &[1, 0, 2])?, number, directions.len())?
+                    direction_part(
+                        call,
+                        &swapped(&given.value, &[1, 0, 2])?,
+                        number,
+                        directions.len(),
+                    )?
                 }
                 None => zeros(call, &x, &weights)?,
             });
@@ -104,7 +109,7 @@ fn weights(
 ) -> Result<CellWeights, FormatErrorKind> {
     let of = |position: usize, rank: usize| -> Result<Value, FormatErrorKind> {
         expect_rank(call, position, rank)?;
-        part(call, call.value(position)?, number, directions)
+        direction_part(call, call.value(position)?, number, directions)
     };
     let recurrent = of(2, 3)?;
     let hidden = recurrent.array_type()?.shape[1];
@@ -134,7 +139,7 @@ fn weights(
 }
 
 /// The part of an operand for the direction `number`: its index along axis 0.
-fn part(
+fn direction_part(
     call: &Call<'_>,
     value: &Value,
     number: usize,

@@ -5,7 +5,7 @@ use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op, ReduceOp};
 use indim_shape::{OnnxAxes, OnnxReduction, ReductionRule, ReductionRuleName, RuleSet};
 
-use super::call::{Call, LoweringResult, one};
+use super::call::{Call, LoweringResult, single_result};
 use super::views::matrix_sizes;
 
 /// A reduction operator of ONNX.
@@ -69,12 +69,12 @@ pub(super) fn reduce_options(axes: &[usize], keepdims: bool) -> ReduceOptions {
 
 pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResult {
     let dtype = call.dtype(0)?;
-    let form = rule(call, reduction)?.elaborate(&call.shape(0)?);
+    let form = reduction_rule(call, reduction)?.elaborate(&call.shape(0)?);
     let form =
         form.map_err(|error| call.graph_error(indim_graph::GraphErrorKind::Reduction(error)))?;
     let x = reduction.map_elements(call.value(0)?, dtype)?;
     if form.axes().is_empty() {
-        return one(reduction.map_unreduced(&x, dtype)?);
+        return single_result(reduction.map_unreduced(&x, dtype)?);
     }
     let options = reduce_options(form.axes(), form.keeps_axes());
     let is_whole_mean = reduction == ReduceOperator::Mean && dtype.is_integer();
@@ -92,12 +92,15 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResu
     };
     let reduced =
         if reduction == ReduceOperator::LogSum { call.builder.log(reduced)? } else { reduced };
-    one(call.builder.convert(reduced, dtype)?)
+    single_result(call.builder.convert(reduced, dtype)?)
 }
 
 /// The rule of the opset. It states whether the axes are an attribute or an operand, and their legal
 /// values.
-fn rule(call: &Call<'_>, reduction: ReduceOperator) -> Result<ReductionRule, FormatErrorKind> {
+fn reduction_rule(
+    call: &Call<'_>,
+    reduction: ReduceOperator,
+) -> Result<ReductionRule, FormatErrorKind> {
     let opset = u32::try_from(call.version()).unwrap_or(u32::MAX);
     let onnx = OnnxReduction::new(opset, reduction == ReduceOperator::Sum);
     let axes = match (call.ints("axes")?, call.optional_integers(1)?) {
@@ -129,13 +132,13 @@ fn scan(call: &Call<'_>, op: ReduceOp) -> LoweringResult {
     };
     let axis = call.axis(axis, call.shape(0)?.rank())?;
     let [reverse, exclusive] = [call.int("reverse", 0)? != 0, call.int("exclusive", 0)? != 0];
-    one(call.builder.scan(op, call.value(0)?, axis as i64, reverse, exclusive)?)
+    single_result(call.builder.scan(op, call.value(0)?, axis as i64, reverse, exclusive)?)
 }
 
 /// Reduces all axes except the first two: the images of each channel.
 pub(super) fn pool(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axes: Vec<usize> = (2..call.shape(0)?.rank()).collect();
-    one(call.builder.along(function, call.value(0)?, reduce_options(&axes, true))?)
+    single_result(call.builder.along(function, call.value(0)?, reduce_options(&axes, true))?)
 }
 
 /// The opset since which softmax normalises one axis, instead of all axes from it on together.
@@ -154,28 +157,28 @@ fn softmax_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
 
 pub(super) fn softmax(call: &Call<'_>) -> LoweringResult {
     let options = reduce_options(&softmax_axes(call)?, false);
-    one(call.builder.along(Reduction::Softmax, call.value(0)?, &options)?)
+    single_result(call.builder.along(Reduction::Softmax, call.value(0)?, &options)?)
 }
 
 pub(super) fn log_softmax(call: &Call<'_>) -> LoweringResult {
     let options = reduce_options(&softmax_axes(call)?, false);
-    one(call.builder.along(Reduction::LogSoftmax, call.value(0)?, &options)?)
+    single_result(call.builder.along(Reduction::LogSoftmax, call.value(0)?, &options)?)
 }
 
 pub(super) fn arg_max(call: &Call<'_>) -> LoweringResult {
-    search(call, Reduction::ArgMax)
+    arg_reduce(call, Reduction::ArgMax)
 }
 
 pub(super) fn arg_min(call: &Call<'_>) -> LoweringResult {
-    search(call, Reduction::ArgMin)
+    arg_reduce(call, Reduction::ArgMin)
 }
 
 /// An arg-reduction along one axis: the index of the first or last extreme element.
-fn search(call: &Call<'_>, function: Reduction) -> LoweringResult {
+fn arg_reduce(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.axis(call.int("axis", 0)?, call.shape(0)?.rank())?;
     let takes_last = call.int("select_last_index", 0)? != 0;
     let options = reduce_options(&[axis], call.int("keepdims", 1)? != 0).last(takes_last);
-    one(call.builder.along(function, call.value(0)?, options)?)
+    single_result(call.builder.along(function, call.value(0)?, options)?)
 }
 
 /// 1 at the first of the largest elements, else 0.
@@ -193,5 +196,5 @@ pub(super) fn hardmax(call: &Call<'_>) -> LoweringResult {
     let positions = call.builder.iota(DType::I64, x.array_type()?.shape, axis as i64)?;
     let found = call.builder.along(Reduction::ArgMax, &x, reduce_options(&[axis], true))?;
     let equals_found = call.builder.elementwise(Op::Eq, &[positions, found], &RuleSet::Numpy)?;
-    one(call.builder.reshape(call.builder.convert(equals_found, dtype)?, shape)?)
+    single_result(call.builder.reshape(call.builder.convert(equals_found, dtype)?, shape)?)
 }

@@ -10,7 +10,7 @@ use super::body::{GraphBody, check_many, decoded};
 use super::flat_node::{FlatNode, ValueNumber};
 use super::flatten::{Flattener, Frame, FrameKind, value_of};
 use super::messages::{GraphProto, TensorProto, ValueInfoProto};
-use super::opaque::{live, remove_dead};
+use super::opaque::{mark_live, remove_dead};
 use super::operators::Operator;
 use super::step::{OpaqueNode, OpaqueStep, RegionSteps, Step};
 use super::unsupported::refusal;
@@ -161,7 +161,7 @@ impl Flattener<'_> {
         let outputs: Vec<Option<ValueNumber>> = outputs.collect::<Result<_, _>>()?;
         frames.pop();
         let required_values: Vec<ValueNumber> = outputs.iter().flatten().copied().collect();
-        let live = live(&nodes, &opaque, &required_values, first..self.value_count);
+        let live = mark_live(&nodes, &opaque, &required_values, first..self.value_count);
         let is_live = |result: &ValueNumber| live[result - first];
         remove_dead(&mut nodes, &live, first);
         let opaque = opaque.into_iter();

@@ -60,7 +60,7 @@ impl Tensors {
             return Err(FormatErrorKind::Unsupported { what });
         }
         if tensor.data_location == EXTERNAL {
-            return array_of_packed_bytes(&array_type, &self.external(tensor, &array_type)?);
+            return array_of_packed_bytes(&array_type, &self.external_bytes(tensor, &array_type)?);
         }
         match &tensor.raw_data {
             Some(raw) if !raw.is_empty() => array_of_packed_bytes(&array_type, raw),
@@ -80,7 +80,7 @@ impl Tensors {
     }
 
     /// The bytes of an array in an external file; only these are read.
-    fn external(
+    fn external_bytes(
         &self,
         tensor: &TensorProto,
         array_type: &ArrayType,
@@ -122,7 +122,7 @@ impl Tensors {
 
 /// The elements in the typed field for `dtype`, such as `float_data`, as little-endian bytes.
 fn typed_bytes(tensor: &TensorProto, dtype: DType) -> Result<Vec<u8>, FormatErrorKind> {
-    let words = |words: &[i32]| narrowed(dtype, words.iter().map(|&word| word.into()));
+    let words = |words: &[i32]| encode_numbers(dtype, words.iter().map(|&word| word.into()));
     let bytes = match dtype {
         // A complex number is a pair of floats.
         DType::F32 | DType::C64 => {
@@ -133,7 +133,7 @@ fn typed_bytes(tensor: &TensorProto, dtype: DType) -> Result<Vec<u8>, FormatErro
         }
         DType::I64 => tensor.int64_data.iter().flat_map(|number| number.to_le_bytes()).collect(),
         DType::U32 | DType::U64 => {
-            narrowed(dtype, tensor.uint64_data.iter().map(|&number| number.into()))?
+            encode_numbers(dtype, tensor.uint64_data.iter().map(|&number| number.into()))?
         }
         _ => words(&tensor.int32_data)?,
     };
@@ -142,7 +142,10 @@ fn typed_bytes(tensor: &TensorProto, dtype: DType) -> Result<Vec<u8>, FormatErro
 
 /// Encodes numbers in the byte width of the type, with a range check; 16-bit floats and storage types are
 /// given as their bits.
-fn narrowed(dtype: DType, numbers: impl Iterator<Item = i128>) -> Result<Vec<u8>, FormatErrorKind> {
+fn encode_numbers(
+    dtype: DType,
+    numbers: impl Iterator<Item = i128>,
+) -> Result<Vec<u8>, FormatErrorKind> {
     let size = dtype.size();
     let bits = match dtype {
         DType::Bool => DType::U8,

@@ -4,7 +4,7 @@ use indim_builder::Value;
 use indim_graph::{AxisSlice, Literal, TakeMode};
 use indim_shape::Shape;
 
-use super::call::{Call, LoweringResult, one};
+use super::call::{Call, LoweringResult, single_result};
 use super::elementwise::sizes;
 use indim_model::FormatErrorKind;
 use indim_model::shape_values::KnownValue;
@@ -14,7 +14,7 @@ use indim_model::shape_values::KnownValue;
 pub(super) fn reshape(call: &Call<'_>) -> LoweringResult {
     let from = call.shape(0)?;
     let missing = || FormatErrorKind::attribute("shape", "is missing");
-    let mut target = call.list("shape", 1, 5)?.ok_or_else(missing)?;
+    let mut target = call.integer_list("shape", 1, 5)?.ok_or_else(missing)?;
     if call.int("allowzero", 0)? == 0 {
         for (axis, size) in target.iter_mut().enumerate().filter(|(_, size)| **size == 0) {
             let copied = from.get(axis).copied();
@@ -26,7 +26,7 @@ pub(super) fn reshape(call: &Call<'_>) -> LoweringResult {
     if let Some(open) = target.iter().position(|&size| size == -1) {
         target[open] = inferred_size(&from, &target, open)?;
     }
-    one(call.builder.reshape(call.value(0)?, sizes(&target)?)?)
+    single_result(call.builder.reshape(call.value(0)?, sizes(&target)?)?)
 }
 
 /// The size for -1 at axis `open`: the number of elements divided by the other target sizes.
@@ -49,7 +49,7 @@ pub(super) fn flatten(call: &Call<'_>) -> LoweringResult {
         axis if axis == shape.rank() as i64 => shape.rank(),
         axis => call.axis(axis, shape.rank())?,
     };
-    one(call.builder.reshape(call.value(0)?, matrix_sizes(&shape, axis))?)
+    single_result(call.builder.reshape(call.value(0)?, matrix_sizes(&shape, axis))?)
 }
 
 /// The sizes of a matrix whose columns are the axes from `axis` on. Overflowing sizes saturate; the builder
@@ -62,12 +62,12 @@ pub(super) fn matrix_sizes(shape: &Shape, axis: usize) -> [usize; 2] {
 pub(super) fn transpose(call: &Call<'_>) -> LoweringResult {
     let rank = call.shape(0)?.rank() as i64;
     let permutation = call.ints("perm")?.unwrap_or_else(|| (0..rank).rev().collect());
-    one(call.builder.transpose(call.value(0)?, &permutation)?)
+    single_result(call.builder.transpose(call.value(0)?, &permutation)?)
 }
 
 pub(super) fn squeeze(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
-    let dropped = match call.list("axes", 1, 13)? {
+    let dropped = match call.integer_list("axes", 1, 13)? {
         Some(axes) => call.axes(&axes, shape.rank())?,
         None => (0..shape.rank()).filter(|&axis| shape[axis] == 1).collect(),
     };
@@ -75,14 +75,14 @@ pub(super) fn squeeze(call: &Call<'_>) -> LoweringResult {
         return Err(FormatErrorKind::attribute("axes", "names an axis whose size is not 1"));
     }
     let kept = (0..shape.rank()).filter(|axis| !dropped.contains(axis)).map(|axis| shape[axis]);
-    one(call.builder.reshape(call.value(0)?, kept.collect::<Shape>())?)
+    single_result(call.builder.reshape(call.value(0)?, kept.collect::<Shape>())?)
 }
 
 /// The axes refer to the result.
 pub(super) fn unsqueeze(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let missing = || FormatErrorKind::attribute("axes", "is missing");
-    let given = call.list("axes", 1, 13)?.ok_or_else(missing)?;
+    let given = call.integer_list("axes", 1, 13)?.ok_or_else(missing)?;
     let rank = shape.rank() + given.len();
     if rank > indim_shape::MAX_RANK {
         return Err(FormatErrorKind::Limit { what: "axes", limit: indim_shape::MAX_RANK });
@@ -93,7 +93,7 @@ pub(super) fn unsqueeze(call: &Call<'_>) -> LoweringResult {
         true => 1,
         false => old.next().unwrap_or(1),
     };
-    one(call.builder.reshape(call.value(0)?, (0..rank).map(size).collect::<Shape>())?)
+    single_result(call.builder.reshape(call.value(0)?, (0..rank).map(size).collect::<Shape>())?)
 }
 
 /// Before opset 4 the default axis is 1.
@@ -104,13 +104,13 @@ pub(super) fn concat(call: &Call<'_>) -> LoweringResult {
     };
     let values: Vec<&Value> =
         (0..call.operands.len()).map(|position| call.value(position)).collect::<Result<_, _>>()?;
-    one(call.builder.concatenate(&values, axis)?)
+    single_result(call.builder.concatenate(&values, axis)?)
 }
 
 /// Negative indices count from the end; other indices out of range are run-time errors.
 pub(super) fn gather(call: &Call<'_>) -> LoweringResult {
     let axis = call.int("axis", 0)?;
-    one(call.builder.take(call.value(0)?, call.value(1)?, axis, TakeMode::Error)?)
+    single_result(call.builder.take(call.value(0)?, call.value(1)?, axis, TakeMode::Error)?)
 }
 
 /// The axes to which a list of `values` numbers refers: `axes`, or else the first `values` axes.
@@ -135,9 +135,9 @@ fn listed_axes(
 pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let missing = || FormatErrorKind::attribute("starts", "is missing");
-    let starts = call.list("starts", 1, 10)?.ok_or_else(missing)?;
-    let ends = call.list("ends", 2, 10)?.ok_or_else(missing)?;
-    let axes = listed_axes(call, call.list("axes", 3, 10)?, starts.len(), shape.rank())?;
+    let starts = call.integer_list("starts", 1, 10)?.ok_or_else(missing)?;
+    let ends = call.integer_list("ends", 2, 10)?.ok_or_else(missing)?;
+    let axes = listed_axes(call, call.integer_list("axes", 3, 10)?, starts.len(), shape.rank())?;
     let steps = match call.version() < 10 {
         true => None,
         false => call.optional_integers(4)?,
@@ -153,7 +153,7 @@ pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
         let slice = AxisSlice::python(Some(start), Some(end), Some(step), shape[axis]);
         slices[axis] = slice.map_err(|kind| call.graph_error(kind))?;
     }
-    one(call.builder.slice(call.value(0)?, &slices)?)
+    single_result(call.builder.slice(call.value(0)?, &slices)?)
 }
 
 /// The start of a slice for Python's rule. With a negative step, ONNX moves a start before the axis to
@@ -171,7 +171,7 @@ pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
     let (rank, dtype) = (call.shape(0)?.rank(), call.dtype(0)?);
     let name = if call.version() < 2 { "paddings" } else { "pads" };
     let missing = || FormatErrorKind::attribute(name, "is missing");
-    let pads = call.list(name, 1, 11)?.ok_or_else(missing)?;
+    let pads = call.integer_list(name, 1, 11)?.ok_or_else(missing)?;
     let axes = if call.version() < 18 { None } else { call.optional_integers(3)? };
     let axes = match pads.len() % 2 {
         0 => listed_axes(call, axes, pads.len() / 2, rank)?,
@@ -189,7 +189,7 @@ pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
         false if call.optional(2).is_some() => call.scalar(2)?,
         false => call.builder.literal(Literal::Int(0), dtype)?,
     };
-    one(call.builder.pad(call.value(0)?, value, &widths)?)
+    single_result(call.builder.pad(call.value(0)?, value, &widths)?)
 }
 
 pub(super) fn split(call: &Call<'_>) -> LoweringResult {
@@ -198,7 +198,7 @@ pub(super) fn split(call: &Call<'_>) -> LoweringResult {
     // In the first version the sizes are an attribute or an operand.
     let given = match call.version() {
         1 if call.optional(1).is_some() => call.optional_integers(1)?,
-        _ => call.list("split", 1, 13)?,
+        _ => call.integer_list("split", 1, 13)?,
     };
     let parts = match given {
         Some(parts) => sizes(&parts)?.to_vec(),
@@ -259,7 +259,7 @@ pub(super) fn tile(call: &Call<'_>) -> LoweringResult {
         return Err(FormatErrorKind::Limit { what: "axes", limit: indim_shape::MAX_RANK });
     }
     let repeated = call.builder.broadcast_in_dim(call.value(0)?, &permutation, split_sizes)?;
-    one(call.builder.reshape(repeated, merged_sizes)?)
+    single_result(call.builder.reshape(repeated, merged_sizes)?)
 }
 
 /// The first version repeats along one axis.
@@ -274,7 +274,7 @@ fn single_repeat(call: &Call<'_>, rank: usize) -> Result<Vec<i64>, FormatErrorKi
 }
 
 /// The sizes `[batch, channels, height, width]` of the operand, and the block size.
-fn image(call: &Call<'_>) -> Result<([usize; 4], usize), FormatErrorKind> {
+fn image_sizes_and_block(call: &Call<'_>) -> Result<([usize; 4], usize), FormatErrorKind> {
     let block = usize::try_from(call.required_int("blocksize")?).ok().filter(|&block| block > 0);
     let block = block.filter(|block| block.checked_mul(*block).is_some());
     let block = block.ok_or_else(|| FormatErrorKind::attribute("blocksize", "is not a size"))?;
@@ -291,11 +291,11 @@ fn reshape_and_permute(
     merged_sizes: [usize; 4],
 ) -> LoweringResult {
     let split_sizes = call.builder.reshape(call.value(0)?, split_sizes)?;
-    one(call.builder.reshape(call.builder.transpose(split_sizes, order)?, merged_sizes)?)
+    single_result(call.builder.reshape(call.builder.transpose(split_sizes, order)?, merged_sizes)?)
 }
 
 pub(super) fn depth_to_space(call: &Call<'_>) -> LoweringResult {
-    let ([n, c, h, w], b) = image(call)?;
+    let ([n, c, h, w], b) = image_sizes_and_block(call)?;
     if c % (b * b) != 0 {
         return Err(FormatErrorKind::attribute("blocksize", "does not divide the channels"));
     }
@@ -313,7 +313,7 @@ pub(super) fn depth_to_space(call: &Call<'_>) -> LoweringResult {
 }
 
 pub(super) fn space_to_depth(call: &Call<'_>) -> LoweringResult {
-    let ([n, c, h, w], b) = image(call)?;
+    let ([n, c, h, w], b) = image_sizes_and_block(call)?;
     if h % b != 0 || w % b != 0 {
         return Err(FormatErrorKind::attribute("blocksize", "does not divide the image"));
     }

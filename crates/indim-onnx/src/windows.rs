@@ -9,7 +9,7 @@ use indim_model::spatial_windows::{
 };
 use indim_ops::{DType, ReduceOp};
 
-use super::call::{Call, LoweringResult, one};
+use super::call::{Call, LoweringResult, single_result};
 use super::quantization::{broadcast_along_axis, round_and_saturate};
 
 /// The window of each spatial axis, and the number of padding elements that `ceil_mode` adds behind each
@@ -18,7 +18,7 @@ type PaddedWindows<W> = Result<(Vec<W>, Vec<usize>), FormatErrorKind>;
 
 /// An attribute that lists `count` numbers, each at least `min`. Without the attribute, each is
 /// `default`.
-fn list(
+fn integer_list(
     call: &Call<'_>,
     name: &str,
     (count, min): (usize, i64),
@@ -37,8 +37,8 @@ fn unpadded_windows(
     call: &Call<'_>,
     kernel: &[usize],
 ) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
-    let strides = list(call, "strides", (kernel.len(), 1), 1)?;
-    let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
+    let strides = integer_list(call, "strides", (kernel.len(), 1), 1)?;
+    let dilations = integer_list(call, "dilations", (kernel.len(), 1), 1)?;
     plain_windows(kernel, &strides, &dilations)
 }
 
@@ -53,7 +53,7 @@ fn stated_pads(
         "SAME_UPPER" | "SAME_LOWER" => Ok(None),
         "VALID" => Ok(Some(vec![(0, 0); rank])),
         "NOTSET" => {
-            let pads = list(call, "pads", (2 * rank, 0), 0)?;
+            let pads = integer_list(call, "pads", (2 * rank, 0), 0)?;
             Ok(Some((0..rank).map(|axis| (pads[axis], pads[axis + rank])).collect()))
         }
         _ => {
@@ -108,7 +108,7 @@ fn groups(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
 
 /// The convolution of two values with the attributes of the node; `weights` is the position of the
 /// weights, `dtype` the element type of the result, or `None` for that of the values.
-fn convolved(
+fn convolve(
     call: &Call<'_>,
     (x, w): (&Value, &Value),
     weights: usize,
@@ -121,16 +121,16 @@ fn convolved(
 }
 
 /// The result plus the bias of each channel, operand `position`.
-fn biased(call: &Call<'_>, result: Value, position: usize) -> LoweringResult {
-    let Some(bias) = call.optional(position) else { return one(result) };
+fn add_bias(call: &Call<'_>, result: Value, position: usize) -> LoweringResult {
+    let Some(bias) = call.optional(position) else { return single_result(result) };
     let bias = call.builder.broadcast_in_dim(&bias.value, &[1], result.array_type()?.shape)?;
-    one(result + bias)
+    single_result(result + bias)
 }
 
 pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, DType::is_float)?;
-    let result = convolved(call, (call.value(0)?, call.value(1)?), 1, None)?;
-    biased(call, result, 2)
+    let result = convolve(call, (call.value(0)?, call.value(1)?), 1, None)?;
+    add_bias(call, result, 2)
 }
 
 /// Elements minus their zero point, in 16 bits, which contain every difference. The zero point is one number,
@@ -152,7 +152,7 @@ fn subtract_zero_point(
 /// subtraction.
 pub(super) fn convolution_integer(call: &Call<'_>) -> LoweringResult {
     let (x, w) = (subtract_zero_point(call, 0, 2)?, subtract_zero_point(call, 1, 3)?);
-    one(convolved(call, (&x, &w), 1, Some(DType::I32))?)
+    single_result(convolve(call, (&x, &w), 1, Some(DType::I32))?)
 }
 
 /// `QLinearConv`: a convolution with its bias in 32 bits, times `x_scale * w_scale / y_scale`, rounded,
@@ -160,7 +160,7 @@ pub(super) fn convolution_integer(call: &Call<'_>) -> LoweringResult {
 pub(super) fn convolution_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let (x, w) = (subtract_zero_point(call, 0, 2)?, subtract_zero_point(call, 3, 5)?);
-    let sum = biased(call, convolved(call, (&x, &w), 3, Some(DType::I32))?, 8)?.remove(0).value;
+    let sum = add_bias(call, convolve(call, (&x, &w), 3, Some(DType::I32))?, 8)?.remove(0).value;
     let shape = sum.array_type()?.shape;
     let parameter = |position: usize| {
         let value = call.value(position)?.convert(DType::F32);
@@ -168,16 +168,16 @@ pub(super) fn convolution_quantized(call: &Call<'_>) -> LoweringResult {
     };
     let scale = parameter(1)? * parameter(4)? / parameter(6)?;
     let product = sum.convert(DType::F32) * scale;
-    one(round_and_saturate(call, product, Some(parameter(7)?), call.dtype(7)?)?)
+    single_result(round_and_saturate(call, product, Some(parameter(7)?), call.dtype(7)?)?)
 }
 
 /// `ConvTranspose`: inserts zeros between the elements of the operand and convolves it with the reversed
 /// weights.
-pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
+pub(super) fn transposed_convolution(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, DType::is_float)?;
     let (sizes, kernel, groups) = (spatial(call)?, kernel_sizes(call, 1)?, groups(call)?);
     let rank = kernel.len();
-    let extra = list(call, "output_padding", (rank, 0), 0)?;
+    let extra = integer_list(call, "output_padding", (rank, 0), 0)?;
     let stated = match call.ints("output_shape")? {
         None => None,
         Some(shape) if shape.len() == rank => Some(shape),
@@ -215,7 +215,7 @@ pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
     let weights = swap_channels(call, call.value(1)?, groups)?;
     let convolution = Convolution { feature_groups: groups, ..Convolution::new(windows) };
     let result = call.builder.convolution(call.value(0)?, weights, &convolution, None)?;
-    biased(call, result, 2)
+    add_bias(call, result, 2)
 }
 
 /// Weights `[in, out / groups, ..]` as `[out, in / groups, ..]`.
@@ -245,7 +245,7 @@ fn pool_windows(call: &Call<'_>) -> PaddedWindows<(usize, PaddedWindow)> {
     if call.ints("kernel_shape")?.is_none() {
         return Err(FormatErrorKind::attribute("kernel_shape", "is missing"));
     }
-    let kernel = list(call, "kernel_shape", (rank, 1), 1)?;
+    let kernel = integer_list(call, "kernel_shape", (rank, 1), 1)?;
     let kernel: Vec<usize> = kernel.into_iter().map(|size| size as usize).collect();
     let (windows, rounding_padding) = padded(call, &kernel, call.int("ceil_mode", 0)? != 0)?;
     Ok(((2..).zip(windows).collect(), rounding_padding))
@@ -258,7 +258,12 @@ pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
         0 => PoolDivisor::Elements,
         _ => PoolDivisor::Padded,
     };
-    one(call.builder.average_pool(call.value(0)?, &windows, divisor, &rounding_padding)?)
+    single_result(call.builder.average_pool(
+        call.value(0)?,
+        &windows,
+        divisor,
+        &rounding_padding,
+    )?)
 }
 
 /// `MaxPool`: the largest element of each window. A NaN is ignored, as in most kernels of ONNX Runtime.
@@ -274,5 +279,5 @@ pub(super) fn max_pool(call: &Call<'_>) -> LoweringResult {
         }
         false => x.clone(),
     };
-    one(call.builder.reduce_window(numbers, ReduceOp::Max, None, &windows)?)
+    single_result(call.builder.reduce_window(numbers, ReduceOp::Max, None, &windows)?)
 }

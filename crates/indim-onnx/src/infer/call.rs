@@ -108,20 +108,20 @@ pub(super) struct RuleCall<'c> {
 }
 
 /// A single result.
-pub(super) fn one(value_type: ValueType) -> RuleResult {
+pub(super) fn single_result(value_type: ValueType) -> RuleResult {
     Ok(vec![TypedValue::of(value_type)])
 }
 
 /// A single result with an element type and sizes.
-pub(super) fn array(element: &str, sizes: Vec<SymbolicSize>) -> RuleResult {
-    one(ValueType::new(element, sizes))
+pub(super) fn array_result(element: &str, sizes: Vec<SymbolicSize>) -> RuleResult {
+    single_result(ValueType::new(element, sizes))
 }
 
-pub(super) fn known(size: i64) -> SymbolicSize {
+pub(super) fn known_size(size: i64) -> SymbolicSize {
     SymbolicSize::known(size)
 }
 
-pub(super) fn wrong<T>(problem: impl Into<String>) -> Result<T, RuleError> {
+pub(super) fn shape_error<T>(problem: impl Into<String>) -> Result<T, RuleError> {
     Err(RuleError::Shapes(problem.into()))
 }
 
@@ -161,7 +161,9 @@ impl RuleCall<'_> {
         let sizes = self.sizes(position)?;
         match sizes.len() == rank {
             true => Ok(sizes),
-            false => wrong(format!("operand {position} has rank {}, not {rank}", sizes.len())),
+            false => {
+                shape_error(format!("operand {position} has rank {}, not {rank}", sizes.len()))
+            }
         }
     }
 
@@ -180,7 +182,7 @@ impl RuleCall<'_> {
     ///
     /// # Errors
     /// `RuleError::Unknown` if its elements are unknown.
-    pub(super) fn list(
+    pub(super) fn integer_list(
         &self,
         name: &str,
         position: usize,
@@ -215,7 +217,7 @@ impl RuleCall<'_> {
     pub(super) fn axis(&self, axis: i64, rank: usize) -> Result<usize, RuleError> {
         match counted_axis(axis, rank) {
             Some(axis) => Ok(axis),
-            None => wrong(format!("axis {axis} is out of range for rank {rank}")),
+            None => shape_error(format!("axis {axis} is out of range for rank {rank}")),
         }
     }
 
@@ -229,7 +231,7 @@ impl RuleCall<'_> {
         what: &str,
     ) -> Result<SymbolicSize, RuleError> {
         match (first.number(), second.number()) {
-            (Some(a), Some(b)) if a != b => wrong(format!("{what}: {a} and {b} differ")),
+            (Some(a), Some(b)) if a != b => shape_error(format!("{what}: {a} and {b} differ")),
             (Some(_), _) => Ok(first.clone()),
             _ => Ok(second.clone()),
         }

@@ -22,8 +22,8 @@ impl Walker<'_> {
     ) -> Result<NodeInference, FormatError> {
         let results = match &flat.node.proto.op_type[..] {
             "If" => self.branches(flat)?,
-            "Loop" => self.repeated(flat, operands)?,
-            _ => self.scanned(flat, operands)?,
+            "Loop" => self.infer_loop(flat, operands)?,
+            _ => self.infer_scan(flat, operands)?,
         };
         Ok(NodeInference { results, ..NodeInference::default() })
     }
@@ -80,7 +80,7 @@ impl Walker<'_> {
     /// `Loop`: the final states, then the values of all steps, stacked along a new axis 0. If the body
     /// changes the type of a state, each size that differs becomes a new symbol and the body is walked
     /// again.
-    fn repeated(
+    fn infer_loop(
         &mut self,
         flat: &FlatNode,
         operands: &[Option<TypedValue>],
@@ -131,7 +131,7 @@ impl Walker<'_> {
     }
 
     /// `Scan`: the final states, then the values of all steps, stacked along an axis.
-    fn scanned(
+    fn infer_scan(
         &mut self,
         flat: &FlatNode,
         operands: &[Option<TypedValue>],

@@ -3,7 +3,9 @@
 use indim_graph::Array;
 use indim_model::outline::{SymbolicSize, ValueType};
 
-use super::call::{MAX_ELEMENTS, RuleCall, RuleError, RuleResult, TypedValue, array, known};
+use super::call::{
+    MAX_ELEMENTS, RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size,
+};
 use crate::call::Call;
 use crate::messages::TensorProto;
 use crate::tensor::Tensors;
@@ -11,7 +13,7 @@ use crate::types::element_name;
 
 /// The type in the header of an array.
 pub(super) fn header(tensor: &TensorProto) -> ValueType {
-    let sizes = tensor.dims.iter().map(|&size| known(size)).collect();
+    let sizes = tensor.dims.iter().map(|&size| known_size(size)).collect();
     ValueType::new(&element_name(tensor.data_type.into()), sizes)
 }
 
@@ -30,13 +32,14 @@ pub(super) fn constant(call: &RuleCall<'_>) -> RuleResult {
     let value_type = constant_type(call)?;
     let array = match call.tensor("value")? {
         Some(tensor) => small_array(call.tensors, tensor),
-        None => crate::constants::of_node(call).ok(),
+        None => crate::constants::constant_of_node(call).ok(),
     };
     Ok(vec![TypedValue { array, ..TypedValue::of(value_type) }])
 }
 
 fn constant_type(call: &Call<'_>) -> Result<ValueType, RuleError> {
-    let list = |element: &str, count: usize| ValueType::new(element, vec![known(count as i64)]);
+    let list =
+        |element: &str, count: usize| ValueType::new(element, vec![known_size(count as i64)]);
     if let Some(tensor) = call.tensor("value")? {
         return Ok(header(tensor));
     }
@@ -81,7 +84,9 @@ pub(super) fn constant_of_shape(call: &RuleCall<'_>) -> RuleResult {
     let count = SymbolicSize::product(&sizes).and_then(|count| count.number());
     let count = count.and_then(|count| usize::try_from(count).ok());
     let elements = match (number, count) {
-        (Some(number), Some(count)) if count <= MAX_ELEMENTS => Some(vec![known(number); count]),
+        (Some(number), Some(count)) if count <= MAX_ELEMENTS => {
+            Some(vec![known_size(number); count])
+        }
         _ => None,
     };
     Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
@@ -89,21 +94,24 @@ pub(super) fn constant_of_shape(call: &RuleCall<'_>) -> RuleResult {
 
 pub(super) fn range(call: &RuleCall<'_>) -> RuleResult {
     let element = call.element(0)?;
-    let one = |position| Some(call.symbols(position)?.first()?.clone());
+    let first_element = |position| Some(call.symbols(position)?.first()?.clone());
     let count = || {
-        let (start, limit, step) = (one(0)?, one(1)?, one(2)?.number()?);
+        let (start, limit, step) =
+            (first_element(0)?, first_element(1)?, first_element(2)?.number()?);
         let distance = limit.minus(&start)?;
         match (distance.number(), step) {
             (_, 0) => None,
             (Some(number), step) => {
                 let steps = number.checked_div_euclid(step)?;
-                Some(known((steps + i64::from(number.rem_euclid(step) != 0 && step > 0)).max(0)))
+                Some(known_size(
+                    (steps + i64::from(number.rem_euclid(step) != 0 && step > 0)).max(0),
+                ))
             }
             (None, 1) => Some(distance),
             (None, _) => None,
         }
     };
-    array(&element, vec![call.or_new_symbol(count(), 0)])
+    array_result(&element, vec![call.or_new_symbol(count(), 0)])
 }
 
 /// The type in the attribute `dtype`, else that of operand 0, in the shape of operand 0.
@@ -112,25 +120,25 @@ pub(super) fn like(call: &RuleCall<'_>) -> RuleResult {
         Some(number) => element_name(number),
         None => call.element(0)?,
     };
-    array(&element, call.sizes(0)?.to_vec())
+    array_result(&element, call.sizes(0)?.to_vec())
 }
 
 /// Random numbers in the shape that the attribute `shape` states.
 pub(super) fn random(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.call.ints("shape")?.ok_or(RuleError::Unknown)?;
     let element = element_name(call.call.int("dtype", 1)?);
-    array(&element, sizes.into_iter().map(known).collect())
+    array_result(&element, sizes.into_iter().map(known_size).collect())
 }
 
 pub(super) fn multinomial(call: &RuleCall<'_>) -> RuleResult {
     let rows = call.ranked(0, 2)?[0].clone();
     let element = element_name(call.call.int("dtype", 6)?);
-    array(&element, vec![rows, known(call.call.int("sample_size", 1)?)])
+    array_result(&element, vec![rows, known_size(call.call.int("sample_size", 1)?)])
 }
 
 /// A window function of signal processing: as many numbers as operand 0 says.
 pub(super) fn window(call: &RuleCall<'_>) -> RuleResult {
     let count = call.symbols(0).and_then(|count| count.first().cloned());
     let element = element_name(call.call.int("output_datatype", 1)?);
-    array(&element, vec![call.or_new_symbol(count, 0)])
+    array_result(&element, vec![call.or_new_symbol(count, 0)])
 }

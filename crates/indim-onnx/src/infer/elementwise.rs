@@ -3,12 +3,12 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::{RuleSet, TargetRule};
 
-use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, one};
+use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array_result, single_result};
 use crate::types::{dtype_named, element_name};
 
 /// The type of operand 0.
-pub(super) fn same(call: &RuleCall<'_>) -> RuleResult {
-    one(call.operand(0)?.value_type.clone())
+pub(super) fn same_type(call: &RuleCall<'_>) -> RuleResult {
+    single_result(call.operand(0)?.value_type.clone())
 }
 
 /// Operand 0 with its elements.
@@ -17,7 +17,7 @@ pub(super) fn identity(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `Ceil`, `Floor`, `Round`: whole numbers stay as they are, so known elements do too.
-pub(super) fn rounded(call: &RuleCall<'_>) -> RuleResult {
+pub(super) fn rounding(call: &RuleCall<'_>) -> RuleResult {
     let elements = call.symbols(0);
     Ok(vec![TypedValue::of(call.operand(0)?.value_type.clone()).with_elements(elements)])
 }
@@ -36,7 +36,7 @@ pub(super) fn predicate(call: &RuleCall<'_>) -> RuleResult {
 /// The sizes of the result: by NumPy's rule, or before opset 7 by the rule in the attributes `broadcast`
 /// and `axis`.
 fn binary_sizes(call: &RuleCall<'_>) -> Result<Vec<SymbolicSize>, RuleError> {
-    call.broadcast(call.call.rule()?, call.named(&[0, 1])?, None)
+    call.broadcast(call.call.broadcast_rule()?, call.named(&[0, 1])?, None)
 }
 
 /// Arithmetic on two operands; the result has the element type of the first.
@@ -49,7 +49,7 @@ pub(super) fn arithmetic(call: &RuleCall<'_>) -> RuleResult {
         "Div" => divided,
         _ => |_: &SymbolicSize, _: &SymbolicSize| None,
     };
-    let elements = paired(call, 0, 1)
+    let elements = broadcast_pairs(call, 0, 1)
         .and_then(|pairs| pairs.iter().map(|(a, b)| compute(a, b)).collect::<Option<Vec<_>>>());
     Ok(vec![TypedValue::of(ValueType::new(&call.element(0)?, sizes)).with_elements(elements)])
 }
@@ -63,9 +63,8 @@ fn divided(a: &SymbolicSize, b: &SymbolicSize) -> Option<SymbolicSize> {
 pub(super) fn comparison(call: &RuleCall<'_>) -> RuleResult {
     let sizes = binary_sizes(call)?;
     let elements = match call.call.node.operator {
-        "Equal" => {
-            paired(call, 0, 1).and_then(|pairs| pairs.iter().map(|(a, b)| is_equal(a, b)).collect())
-        }
+        "Equal" => broadcast_pairs(call, 0, 1)
+            .and_then(|pairs| pairs.iter().map(|(a, b)| is_equal(a, b)).collect()),
         _ => None,
     };
     Ok(vec![TypedValue::of(ValueType::new("bool", sizes)).with_elements(elements)])
@@ -84,7 +83,7 @@ fn is_equal(a: &SymbolicSize, b: &SymbolicSize) -> Option<SymbolicSize> {
 }
 
 /// Pairs of elements of two operands. A single element is paired with each element of the other operand.
-fn paired(
+fn broadcast_pairs(
     call: &RuleCall<'_>,
     first: usize,
     second: usize,
@@ -107,14 +106,14 @@ pub(super) fn variadic(call: &RuleCall<'_>) -> RuleResult {
         1 => call.sizes(0)?.to_vec(),
         _ => call.broadcast(rule, call.named(&positions)?, None)?,
     };
-    array(&call.element(0)?, sizes)
+    array_result(&call.element(0)?, sizes)
 }
 
 pub(super) fn choose(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.numpy(&[0, 1, 2])?;
     let elements = || {
         let conditions = call.symbols(0)?;
-        let pairs = paired(call, 1, 2)?;
+        let pairs = broadcast_pairs(call, 1, 2)?;
         let one = |(index, (a, b)): (usize, (SymbolicSize, SymbolicSize))| {
             let condition =
                 if conditions.len() == 1 { &conditions[0] } else { conditions.get(index)? };
@@ -133,7 +132,7 @@ pub(super) fn slope(call: &RuleCall<'_>) -> RuleResult {
     if call.call.version() >= 7 {
         call.broadcast(TargetRule::Unidirectional, call.named(&[1])?, Some(&target))?;
     }
-    array(&call.element(0)?, target)
+    array_result(&call.element(0)?, target)
 }
 
 pub(super) fn cast(call: &RuleCall<'_>) -> RuleResult {
@@ -141,14 +140,14 @@ pub(super) fn cast(call: &RuleCall<'_>) -> RuleResult {
         true => dtype_named(&call.call.text("to", "")?)?.name().to_owned(),
         false => element_name(call.call.required_int("to")?),
     };
-    converted(call, &element)
+    cast_to(call, &element)
 }
 
 pub(super) fn cast_like(call: &RuleCall<'_>) -> RuleResult {
-    converted(call, &call.element(1)?)
+    cast_to(call, &call.element(1)?)
 }
 
-fn converted(call: &RuleCall<'_>, element: &str) -> RuleResult {
+fn cast_to(call: &RuleCall<'_>, element: &str) -> RuleResult {
     let value_type = ValueType::new(element, call.sizes(0)?.to_vec());
     let is_bool = element == "bool";
     let elements = call.symbols(0).filter(|_| !is_bool);
@@ -156,7 +155,7 @@ fn converted(call: &RuleCall<'_>, element: &str) -> RuleResult {
 }
 
 pub(super) fn bit_cast(call: &RuleCall<'_>) -> RuleResult {
-    array(&element_name(call.call.required_int("to")?), call.sizes(0)?.to_vec())
+    array_result(&element_name(call.call.required_int("to")?), call.sizes(0)?.to_vec())
 }
 
 /// The operand, and a mask: of booleans, or before version 10 of the operand's type.
@@ -176,7 +175,7 @@ pub(super) fn quantize(call: &RuleCall<'_>) -> RuleResult {
         (None, None | Some(0)) => "u8".to_owned(),
         (None, Some(number)) => element_name(number),
     };
-    array(&element, call.sizes(0)?.to_vec())
+    array_result(&element, call.sizes(0)?.to_vec())
 }
 
 /// `DequantizeLinear`: the element type of `output_dtype`, else that of the scale.
@@ -185,7 +184,7 @@ pub(super) fn dequantize(call: &RuleCall<'_>) -> RuleResult {
         None | Some(0) => call.element(1)?,
         Some(number) => element_name(number),
     };
-    array(&element, call.sizes(0)?.to_vec())
+    array_result(&element, call.sizes(0)?.to_vec())
 }
 
 /// `DynamicQuantizeLinear`: bytes, a scale and a zero point.

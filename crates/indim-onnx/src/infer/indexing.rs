@@ -2,7 +2,10 @@
 
 use indim_model::outline::{SymbolicSize, ValueType};
 
-use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, one, wrong};
+use super::call::{
+    RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size, shape_error,
+    single_result,
+};
 
 pub(super) fn gather(call: &RuleCall<'_>) -> RuleResult {
     let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
@@ -23,26 +26,26 @@ pub(super) fn gather(call: &RuleCall<'_>) -> RuleResult {
 /// `GatherElements`: the shape of the indices.
 pub(super) fn gather_elements(call: &RuleCall<'_>) -> RuleResult {
     let rank = call.sizes(0)?.len();
-    array(&call.element(0)?, call.ranked(1, rank)?.to_vec())
+    array_result(&call.element(0)?, call.ranked(1, rank)?.to_vec())
 }
 
 pub(super) fn gather_nd(call: &RuleCall<'_>) -> RuleResult {
     let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
     let batch = usize::try_from(call.call.int("batch_dims", 0)?).unwrap_or(usize::MAX);
     let Some((last, before)) = indices.split_last() else {
-        return wrong("the indices are a scalar");
+        return shape_error("the indices are a scalar");
     };
     let depth = last.number().and_then(|n| usize::try_from(n).ok()).ok_or(RuleError::Unknown)?;
     let rest = batch.checked_add(depth).and_then(|start| data.get(start..));
     let Some(rest) = rest.filter(|_| batch <= before.len()) else {
-        return wrong(format!("indices of depth {depth} for rank {}", data.len()));
+        return shape_error(format!("indices of depth {depth} for rank {}", data.len()));
     };
-    array(&call.element(0)?, [before, rest].concat())
+    array_result(&call.element(0)?, [before, rest].concat())
 }
 
 /// The result of a scatter has the type of the data.
 pub(super) fn scatter(call: &RuleCall<'_>) -> RuleResult {
-    one(call.operand(0)?.value_type.clone())
+    single_result(call.operand(0)?.value_type.clone())
 }
 
 /// `ScatterElements`: indices and updates have the same shape.
@@ -63,7 +66,7 @@ pub(super) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
         && let Some(depth) = last.number().and_then(|n| usize::try_from(n).ok())
     {
         let Some(rest) = data.get(depth..) else {
-            return wrong(format!("indices of depth {depth} for rank {}", data.len()));
+            return shape_error(format!("indices of depth {depth} for rank {}", data.len()));
         };
         let expected = [before, rest].concat();
         let updates = call.ranked(2, expected.len())?;
@@ -79,13 +82,13 @@ pub(super) fn top_k(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let axis = call.axis(call.call.int("axis", -1)?, sizes.len())?;
     let k = match call.call.version() < 10 {
-        true => Some(known(call.call.required_int("k")?)),
+        true => Some(known_size(call.call.required_int("k")?)),
         false => call.symbols(1).and_then(|k| k.first().cloned()),
     };
     if let (Some(k), Some(size)) = (k.as_ref().and_then(SymbolicSize::number), sizes[axis].number())
         && !(0..=size).contains(&k)
     {
-        return wrong(format!("k is {k}, axis {axis} has {size} elements"));
+        return shape_error(format!("k is {k}, axis {axis} has {size} elements"));
     }
     sizes[axis] = call.or_new_symbol(k, axis);
     let values = TypedValue::of(ValueType::new(&call.element(0)?, sizes.clone()));
@@ -97,10 +100,10 @@ pub(super) fn arg_reduce(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let axis = call.axis(call.call.int("axis", 0)?, sizes.len())?;
     match call.call.int("keepdims", 1)? != 0 {
-        true => sizes[axis] = known(1),
+        true => sizes[axis] = known_size(1),
         false => drop(sizes.remove(axis)),
     }
-    array("i64", sizes)
+    array_result("i64", sizes)
 }
 
 /// The opset since which the axes of a reduction are an operand.
@@ -112,9 +115,9 @@ pub(super) fn reduce(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let element = call.element(0)?;
     let keeps = call.call.int("keepdims", 1)? != 0;
-    let axes = match call.list("axes", 1, axes_since(call.call.node.operator)) {
+    let axes = match call.integer_list("axes", 1, axes_since(call.call.node.operator)) {
         Ok(axes) => axes,
-        Err(_) if keeps => return array(&element, call.new_symbols(sizes.len())),
+        Err(_) if keeps => return array_result(&element, call.new_symbols(sizes.len())),
         Err(error) => return Err(error),
     };
     let axes: Vec<usize> = match axes {
@@ -128,7 +131,7 @@ pub(super) fn reduce(call: &RuleCall<'_>) -> RuleResult {
     };
     let kept = |(axis, size): (usize, &SymbolicSize)| match axes.contains(&axis) {
         false => Some(size.clone()),
-        true => keeps.then(|| known(1)),
+        true => keeps.then(|| known_size(1)),
     };
     let product = || match (call.call.node.operator, call.symbols(0)) {
         ("ReduceProd", Some(elements)) if axes.len() == sizes.len() => {
@@ -145,24 +148,24 @@ pub(super) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
     let axis = call.axis(call.call.int("axis", -1)?, sizes.len() + 1)?;
     let depth = call.symbols(1).and_then(|depth| depth.first().cloned());
     sizes.insert(axis, call.or_new_symbol(depth, axis));
-    array(&call.element(2)?, sizes)
+    array_result(&call.element(2)?, sizes)
 }
 
 /// `NonZero`: a row for each axis, a column for each element other than 0.
 pub(super) fn non_zero(call: &RuleCall<'_>) -> RuleResult {
     let rank = call.sizes(0)?.len().max(1);
-    array("i64", vec![known(rank as i64), call.new_symbol(1)])
+    array_result("i64", vec![known_size(rank as i64), call.new_symbol(1)])
 }
 
 pub(super) fn compress(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let element = call.element(0)?;
     match call.call.optional_int("axis")? {
-        None => array(&element, vec![call.new_symbol(0)]),
+        None => array_result(&element, vec![call.new_symbol(0)]),
         Some(axis) => {
             let axis = call.axis(axis, sizes.len())?;
             sizes[axis] = call.new_symbol(axis);
-            array(&element, sizes)
+            array_result(&element, sizes)
         }
     }
 }
@@ -188,17 +191,18 @@ pub(super) fn unique(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `NonMaxSuppression`: rows of batch, class and box.
-pub(super) fn suppression(call: &RuleCall<'_>) -> RuleResult {
-    array("i64", vec![call.new_symbol(0), known(3)])
+pub(super) fn non_max_suppression(call: &RuleCall<'_>) -> RuleResult {
+    array_result("i64", vec![call.new_symbol(0), known_size(3)])
 }
 
 /// `LayerNormalization`: the type of operand 0, then those of the mean and of the reciprocal deviation,
 /// in which the normalised axes have size 1. `RMSNormalization` has only the first result.
-pub(super) fn normalized(call: &RuleCall<'_>) -> RuleResult {
+pub(super) fn layer_normalization(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
     let Some(sizes) = &operand.sizes else { return Err(RuleError::Unknown) };
     let axis = call.axis(call.call.int("axis", -1)?, sizes.len().max(1)).unwrap_or(0);
-    let kept = |(at, size): (usize, &SymbolicSize)| if at < axis { size.clone() } else { known(1) };
+    let kept =
+        |(at, size): (usize, &SymbolicSize)| if at < axis { size.clone() } else { known_size(1) };
     let statistics = ValueType::new("f32", sizes.iter().enumerate().map(kept).collect());
     Ok(vec![
         TypedValue::of(operand.clone()),
@@ -208,7 +212,7 @@ pub(super) fn normalized(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `BatchNormalization`: the operand, and statistics of each channel while training.
-pub(super) fn batch_normalized(call: &RuleCall<'_>) -> RuleResult {
+pub(super) fn batch_normalization(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
     if let (Some([_, channels, ..]), Some(scale)) =
         (operand.sizes.as_deref(), call.operand(1)?.value_type.sizes.as_deref())

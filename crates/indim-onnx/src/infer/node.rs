@@ -102,7 +102,7 @@ impl Walker<'_> {
         let outline_node = self.outline_node(&flat, &rules, location);
         let inference = match is_own && matches!(&proto.op_type[..], "If" | "Loop" | "Scan") {
             true => self.control(&flat, &typed)?,
-            false => self.inferred(&flat, &rules, &typed),
+            false => self.infer_results(&flat, &rules, &typed),
         };
         // The nodes in the bodies of this node are in the list before it.
         let number = self.outline.nodes.len();
@@ -144,14 +144,14 @@ impl Walker<'_> {
     }
 
     /// The results of the lowering, or of the shape rule if the lowering gives no types.
-    fn inferred(
+    fn infer_results(
         &self,
         flat: &FlatNode,
         rules: &NodeRules,
         operands: &[Option<TypedValue>],
     ) -> NodeInference {
         let by_rule = match rules.row {
-            Some(row) => self.by_rule(row, flat, operands),
+            Some(row) => self.apply_rule(row, flat, operands),
             None => NodeInference::default(),
         };
         let Some(operator) = rules.operator else { return by_rule };
@@ -162,7 +162,7 @@ impl Walker<'_> {
         }
     }
 
-    fn by_rule(
+    fn apply_rule(
         &self,
         row: &RuleRow,
         flat: &FlatNode,
@@ -208,7 +208,7 @@ impl Walker<'_> {
         mut results: Vec<TypedValue>,
     ) -> Result<(), FormatError> {
         results.resize_with(flat.node.proto.output.len(), TypedValue::default);
-        let cause = self.cause(number);
+        let cause = self.cause_of_unknown(number);
         let location = self.outline.nodes[number].location.clone();
         for (name, typed) in flat.node.proto.output.iter().zip(results) {
             if name.is_empty() {
@@ -290,7 +290,7 @@ impl Walker<'_> {
 
     /// The node that is the cause if a result of this node is unknown: the cause of an unknown operand,
     /// or this node.
-    fn cause(&self, number: usize) -> usize {
+    fn cause_of_unknown(&self, number: usize) -> usize {
         let node = &self.outline.nodes[number];
         let before = node.operands.iter().flatten().find_map(|&operand| {
             match self.outline.values[operand].source {

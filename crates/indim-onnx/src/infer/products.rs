@@ -3,21 +3,21 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::{RuleSet, TargetRule};
 
-use super::call::{RuleCall, RuleError, RuleResult, array, known, wrong};
+use super::call::{RuleCall, RuleError, RuleResult, array_result, known_size, shape_error};
 
 pub(super) fn mat_mul(call: &RuleCall<'_>) -> RuleResult {
     let sizes = product(call, 0, 1)?;
-    array(&call.element(0)?, sizes)
+    array_result(&call.element(0)?, sizes)
 }
 
 /// `MatMulInteger`: sums in 32 bits.
 pub(super) fn mat_mul_integer(call: &RuleCall<'_>) -> RuleResult {
-    array("i32", product(call, 0, 1)?)
+    array_result("i32", product(call, 0, 1)?)
 }
 
 /// `QLinearMatMul`: the product of operands 0 and 3, in the type of the result's zero point.
 pub(super) fn mat_mul_quantized(call: &RuleCall<'_>) -> RuleResult {
-    array(&call.element(7)?, product(call, 0, 3)?)
+    array_result(&call.element(7)?, product(call, 0, 3)?)
 }
 
 /// NumPy's `matmul`: the batch axes broadcast.
@@ -27,7 +27,9 @@ fn product(
     second: usize,
 ) -> Result<Vec<SymbolicSize>, RuleError> {
     let (a, b) = (call.sizes(first)?, call.sizes(second)?);
-    let ([.., inner], [.., _]) = (a, b) else { return wrong("a scalar has no matrix product") };
+    let ([.., inner], [.., _]) = (a, b) else {
+        return shape_error("a scalar has no matrix product");
+    };
     let other = if b.len() == 1 { &b[0] } else { &b[b.len() - 2] };
     call.unify((inner, other), "the inner sizes")?;
     let batch = |sizes: &[SymbolicSize]| sizes[..sizes.len().saturating_sub(2)].to_vec();
@@ -84,7 +86,7 @@ pub(super) fn gemm(call: &RuleCall<'_>) -> RuleResult {
             }
         }
     }
-    array(&call.element(0)?, sizes)
+    array_result(&call.element(0)?, sizes)
 }
 
 /// `Einsum`: the equation has a letter for each axis, and `...` for axes that broadcast.
@@ -97,7 +99,7 @@ pub(super) fn einsum(call: &RuleCall<'_>) -> RuleResult {
     };
     let terms: Vec<&str> = inputs.split(',').collect();
     if terms.len() != call.operands.len() {
-        return wrong(format!("{} terms for {} operands", terms.len(), call.operands.len()));
+        return shape_error(format!("{} terms for {} operands", terms.len(), call.operands.len()));
     }
     let mut letters: Vec<(char, SymbolicSize)> = Vec::new();
     let mut ellipsis: Vec<(String, ValueType)> = Vec::new();
@@ -110,7 +112,10 @@ pub(super) fn einsum(call: &RuleCall<'_>) -> RuleResult {
         let named = before.chars().count() + after.map_or(0, |after| after.chars().count());
         let open = sizes.len().checked_sub(named);
         let Some(open) = open.filter(|&open| after.is_some() || open == 0) else {
-            return wrong(format!("term {position} has {named} axes for rank {}", sizes.len()));
+            return shape_error(format!(
+                "term {position} has {named} axes for rank {}",
+                sizes.len()
+            ));
         };
         let first = before.chars().zip(sizes);
         let last = after.unwrap_or("").chars().zip(&sizes[before.chars().count() + open..]);
@@ -145,11 +150,11 @@ pub(super) fn einsum(call: &RuleCall<'_>) -> RuleResult {
         }
         match letters.iter().find(|(known, _)| *known == letter) {
             Some((_, size)) => sizes.push(size.clone()),
-            None => return wrong(format!("the letter `{letter}` is in no term")),
+            None => return shape_error(format!("the letter `{letter}` is in no term")),
         }
         rest = &rest[letter.len_utf8()..];
     }
-    array(&call.element(0)?, sizes)
+    array_result(&call.element(0)?, sizes)
 }
 
 /// The letters that occur once, sorted, behind the ellipsis.
@@ -166,10 +171,10 @@ pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
     use super::call::TypedValue;
     let (q, k, v) = (call.sizes(0)?, call.sizes(1)?, call.sizes(2)?);
     if q.len() != k.len() || k.len() != v.len() || !(3..=4).contains(&q.len()) {
-        return wrong("queries, keys and values have one rank, 3 or 4");
+        return shape_error("queries, keys and values have one rank, 3 or 4");
     }
     let element = call.element(0)?;
-    let heads = |name: &str| Ok::<_, RuleError>(known(call.call.int(name, 1)?.max(1)));
+    let heads = |name: &str| Ok::<_, RuleError>(known_size(call.call.int(name, 1)?.max(1)));
     let (q_heads, kv_heads) = (heads("q_num_heads")?, heads("kv_num_heads")?);
     // The layout is [batch, heads, length, width].
     let split = |sizes: &[SymbolicSize], heads: &SymbolicSize| match sizes {

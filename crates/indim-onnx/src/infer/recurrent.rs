@@ -2,7 +2,9 @@
 
 use indim_model::outline::{SymbolicSize, ValueType};
 
-use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, wrong};
+use super::call::{
+    RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size, shape_error,
+};
 
 /// `LSTM`, `GRU`, `RNN`: the hidden states of all steps, the last one, and for `LSTM` the last cell
 /// state.
@@ -19,20 +21,20 @@ pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
         _ => 1,
     };
     let hidden = match call.call.optional_int("hidden_size")? {
-        Some(hidden) => known(hidden),
-        None => call.or_new_symbol(weights[1].divided_exactly(&known(gates)), 3),
+        Some(hidden) => known_size(hidden),
+        None => call.or_new_symbol(weights[1].divided_exactly(&known_size(gates)), 3),
     };
-    call.unify((&known(directions), &weights[0]), "the directions and the weights")?;
+    call.unify((&known_size(directions), &weights[0]), "the directions and the weights")?;
     let is_batch_first = call.call.int("layout", 0)? != 0;
     let (length, batch) = if is_batch_first { (&x[1], &x[0]) } else { (&x[0], &x[1]) };
     let [all, last] = match is_batch_first {
         false => [
-            vec![length.clone(), known(directions), batch.clone(), hidden.clone()],
-            vec![known(directions), batch.clone(), hidden],
+            vec![length.clone(), known_size(directions), batch.clone(), hidden.clone()],
+            vec![known_size(directions), batch.clone(), hidden],
         ],
         true => [
-            vec![batch.clone(), length.clone(), known(directions), hidden.clone()],
-            vec![batch.clone(), known(directions), hidden],
+            vec![batch.clone(), length.clone(), known_size(directions), hidden.clone()],
+            vec![batch.clone(), known_size(directions), hidden],
         ],
     };
     let element = call.element(0)?;
@@ -46,7 +48,7 @@ pub(super) fn dft(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let rank = sizes.len();
     if rank < 2 {
-        return wrong(format!("rank {rank} has no axis before the complex one"));
+        return shape_error(format!("rank {rank} has no axis before the complex one"));
     }
     let axis = match call.call.version() < 20 {
         true => Some(call.call.int("axis", 1)?),
@@ -61,11 +63,11 @@ pub(super) fn dft(call: &RuleCall<'_>) -> RuleResult {
     let is_one_sided = call.call.int("onesided", 0)? != 0;
     let is_inverse = call.call.int("inverse", 0)? != 0;
     if is_one_sided && !is_inverse {
-        let half = sizes[axis].floor_divided(2).and_then(|half| half.plus(&known(1)));
+        let half = sizes[axis].floor_divided(2).and_then(|half| half.plus(&known_size(1)));
         sizes[axis] = call.or_new_symbol(half, axis);
     }
-    sizes[rank - 1] = known(if is_one_sided && is_inverse { 1 } else { 2 });
-    array(&call.element(0)?, sizes)
+    sizes[rank - 1] = known_size(if is_one_sided && is_inverse { 1 } else { 2 });
+    array_result(&call.element(0)?, sizes)
 }
 
 /// `STFT`: frames of a signal, each with its spectrum.
@@ -73,7 +75,7 @@ pub(super) fn stft(call: &RuleCall<'_>) -> RuleResult {
     let signal = call.sizes(0)?;
     let (batch, length) = match signal {
         [batch, length, ..] => (batch.clone(), length.clone()),
-        _ => return wrong("a signal has a batch and a length"),
+        _ => return shape_error("a signal has a batch and a length"),
     };
     let step = call.numbers(1).and_then(|step| step.first().copied());
     let frame = match call.optional(3) {
@@ -82,30 +84,30 @@ pub(super) fn stft(call: &RuleCall<'_>) -> RuleResult {
             call.optional(2).and_then(|window| window.value_type.sizes.as_ref()?.first().cloned())
         }
     };
-    let frames = || length.minus(frame.as_ref()?)?.floor_divided(step?)?.plus(&known(1));
+    let frames = || length.minus(frame.as_ref()?)?.floor_divided(step?)?.plus(&known_size(1));
     let bins = || match call.call.int("onesided", 1) {
         Ok(0) => frame.clone(),
-        _ => frame.as_ref()?.floor_divided(2)?.plus(&known(1)),
+        _ => frame.as_ref()?.floor_divided(2)?.plus(&known_size(1)),
     };
     let sizes =
-        vec![batch, call.or_new_symbol(frames(), 1), call.or_new_symbol(bins(), 2), known(2)];
-    array(&call.element(0)?, sizes)
+        vec![batch, call.or_new_symbol(frames(), 1), call.or_new_symbol(bins(), 2), known_size(2)];
+    array_result(&call.element(0)?, sizes)
 }
 
 /// `MelWeightMatrix`: spectrum bins by mel bins.
 pub(super) fn mel(call: &RuleCall<'_>) -> RuleResult {
     let first = |position| call.symbols(position).and_then(|list| list.first().cloned());
-    let rows = first(1).and_then(|length| length.floor_divided(2)?.plus(&known(1)));
+    let rows = first(1).and_then(|length| length.floor_divided(2)?.plus(&known_size(1)));
     let element = crate::types::element_name(call.call.int("output_datatype", 1)?);
-    array(&element, vec![call.or_new_symbol(rows, 0), call.or_new_symbol(first(0), 1)])
+    array_result(&element, vec![call.or_new_symbol(rows, 0), call.or_new_symbol(first(0), 1)])
 }
 
 /// `Det`: the determinant of the last two axes.
 pub(super) fn determinant(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     match sizes.split_at_checked(sizes.len().wrapping_sub(2)) {
-        Some((batch, _)) => array(&call.element(0)?, batch.to_vec()),
-        None => wrong("a determinant takes rank 2 or more"),
+        Some((batch, _)) => array_result(&call.element(0)?, batch.to_vec()),
+        None => shape_error("a determinant takes rank 2 or more"),
     }
 }
 
@@ -118,7 +120,7 @@ pub(super) fn blocks(call: &RuleCall<'_>) -> RuleResult {
     let channels = count.and_then(|count| x[1].divided_exactly(&count));
     let mut sizes = vec![x[0].clone(), call.or_new_symbol(channels, 1)];
     sizes.extend(image);
-    array(&call.element(0)?, sizes)
+    array_result(&call.element(0)?, sizes)
 }
 
 /// `AffineGrid`: a vector of coordinates for each position of the image.
@@ -127,8 +129,8 @@ pub(super) fn affine_grid(call: &RuleCall<'_>) -> RuleResult {
     let size = size.ok_or(RuleError::Unknown)?;
     let mut sizes = vec![size[0].clone()];
     sizes.extend(size[2..].iter().cloned());
-    sizes.push(known(size.len() as i64 - 2));
-    array(&call.element(0)?, sizes)
+    sizes.push(known_size(size.len() as i64 - 2));
+    array_result(&call.element(0)?, sizes)
 }
 
 /// `CenterCropPad`: the sizes in operand 1 on the axes in `axes`.
@@ -141,5 +143,5 @@ pub(super) fn crop_or_pad(call: &RuleCall<'_>) -> RuleResult {
         let size = wanted.as_ref().and_then(|wanted| wanted.get(position).cloned());
         sizes[axis] = call.or_new_symbol(size, axis);
     }
-    array(&call.element(0)?, sizes)
+    array_result(&call.element(0)?, sizes)
 }

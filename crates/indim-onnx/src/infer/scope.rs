@@ -60,7 +60,7 @@ impl Scope {
     }
 
     /// The value of a name of this scope; `None` if the scope lacks the name.
-    pub(super) fn own(&self, name: &str) -> Option<Option<usize>> {
+    pub(super) fn local(&self, name: &str) -> Option<Option<usize>> {
         self.names.get(name).copied()
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn value_of(scopes: &[Scope], name: &str) -> Result<Option<usize>, Fo
         return Ok(None);
     }
     for scope in scopes.iter().rev() {
-        if let Some(value) = scope.own(name) {
+        if let Some(value) = scope.local(name) {
             return Ok(value);
         }
         if scope.is_function {

@@ -3,7 +3,9 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::TargetRule;
 
-use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, wrong};
+use super::call::{
+    RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size, shape_error,
+};
 use super::creation::shape_of_elements;
 
 pub(super) fn shape(call: &RuleCall<'_>) -> RuleResult {
@@ -16,7 +18,7 @@ pub(super) fn shape(call: &RuleCall<'_>) -> RuleResult {
     };
     let (start, end) = (bound("start", 0)?, bound("end", rank)?);
     let listed = sizes.get(start as usize..end.max(start) as usize).unwrap_or(&[]).to_vec();
-    let value_type = ValueType::new("i64", vec![known(listed.len() as i64)]);
+    let value_type = ValueType::new("i64", vec![known_size(listed.len() as i64)]);
     Ok(vec![TypedValue::of(value_type).with_elements(Some(listed))])
 }
 
@@ -29,11 +31,11 @@ pub(super) fn size(call: &RuleCall<'_>) -> RuleResult {
 pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
     let element = call.element(0)?;
     let target = match call.call.version() < 5 {
-        true => call.call.ints("shape")?.map(|list| list.into_iter().map(known).collect()),
+        true => call.call.ints("shape")?.map(|list| list.into_iter().map(known_size).collect()),
         false => call.symbols(1),
     };
     let Some(target) = target else {
-        return array(&element, shape_of_elements(call, 1)?);
+        return array_result(&element, shape_of_elements(call, 1)?);
     };
     let allows_zero = call.call.int("allowzero", 0)? != 0;
     let operand = call.sizes(0).ok();
@@ -44,7 +46,9 @@ pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
                 Some(operand) => match operand.get(axis) {
                     Some(size) => size.clone(),
                     None => {
-                        return wrong(format!("axis {axis} copies a size that operand 0 lacks"));
+                        return shape_error(format!(
+                            "axis {axis} copies a size that operand 0 lacks"
+                        ));
                     }
                 },
                 None => call.new_symbol(axis),
@@ -65,12 +69,12 @@ pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
                 && others != 0
                 && all % others != 0
             {
-                return wrong(format!("{all} elements do not divide by {others}"));
+                return shape_error(format!("{all} elements do not divide by {others}"));
             }
             let rest = rest.and_then(|(all, others)| all.divided_exactly(others));
             sizes[axis] = call.or_new_symbol(rest, axis);
         }
-        _ => return wrong("more than one size is -1"),
+        _ => return shape_error("more than one size is -1"),
     }
     let elements = call.symbols(0).filter(|_| sizes.len() <= 1);
     Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
@@ -81,7 +85,7 @@ fn check_counts(operand: Option<&[SymbolicSize]>, sizes: &[SymbolicSize]) -> Res
     let count = |sizes: &[SymbolicSize]| SymbolicSize::product(sizes)?.number();
     match (operand.and_then(count), count(sizes)) {
         (Some(given), Some(wanted)) if given != wanted => {
-            wrong(format!("{given} elements do not fill a shape of {wanted}"))
+            shape_error(format!("{given} elements do not fill a shape of {wanted}"))
         }
         _ => Ok(()),
     }
@@ -95,16 +99,16 @@ pub(super) fn flatten(call: &RuleCall<'_>) -> RuleResult {
     let Some((rows, columns)) =
         usize::try_from(axis).ok().and_then(|at| sizes.split_at_checked(at))
     else {
-        return wrong(format!("axis {axis} is out of range for rank {rank}"));
+        return shape_error(format!("axis {axis} is out of range for rank {rank}"));
     };
     let sizes = [rows, columns].map(SymbolicSize::product);
     let sizes = sizes.into_iter().enumerate().map(|(axis, size)| call.or_new_symbol(size, axis));
-    array(&call.element(0)?, sizes.collect())
+    array_result(&call.element(0)?, sizes.collect())
 }
 
 pub(super) fn squeeze(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
-    let axes = match call.list("axes", 1, 13)? {
+    let axes = match call.integer_list("axes", 1, 13)? {
         Some(axes) => {
             let axes: Result<Vec<usize>, _> =
                 axes.into_iter().map(|axis| call.axis(axis, sizes.len())).collect();
@@ -116,7 +120,7 @@ pub(super) fn squeeze(call: &RuleCall<'_>) -> RuleResult {
         None => return Err(RuleError::Unknown),
     };
     if let Some(&axis) = axes.iter().find(|&&axis| sizes[axis].number().is_some_and(|n| n != 1)) {
-        return wrong(format!("axis {axis} has {} elements, not 1", sizes[axis]));
+        return shape_error(format!("axis {axis} has {} elements, not 1", sizes[axis]));
     }
     let kept = sizes.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
     let value_type =
@@ -126,17 +130,17 @@ pub(super) fn squeeze(call: &RuleCall<'_>) -> RuleResult {
 
 pub(super) fn unsqueeze(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
-    let axes = call.list("axes", 1, 13)?.ok_or(RuleError::Unknown)?;
+    let axes = call.integer_list("axes", 1, 13)?.ok_or(RuleError::Unknown)?;
     let rank = sizes.len() + axes.len();
     if rank > indim_shape::MAX_RANK {
-        return wrong(format!("rank {rank} is too large"));
+        return shape_error(format!("rank {rank} is too large"));
     }
     let axes: Result<Vec<usize>, _> = axes.into_iter().map(|axis| call.axis(axis, rank)).collect();
     let axes = axes?;
     let mut rest = sizes.iter();
     let size = |axis| match axes.contains(&axis) {
-        true => known(1),
-        false => rest.next().cloned().unwrap_or_else(|| known(1)),
+        true => known_size(1),
+        false => rest.next().cloned().unwrap_or_else(|| known_size(1)),
     };
     let value_type = ValueType::new(&call.element(0)?, (0..rank).map(size).collect());
     Ok(vec![TypedValue::of(value_type).with_elements(call.symbols(0))])
@@ -149,18 +153,18 @@ pub(super) fn transpose(call: &RuleCall<'_>) -> RuleResult {
         None => (0..sizes.len() as i64).rev().collect(),
     };
     if order.len() != sizes.len() {
-        return wrong(format!("perm has {} axes for rank {}", order.len(), sizes.len()));
+        return shape_error(format!("perm has {} axes for rank {}", order.len(), sizes.len()));
     }
     let size = |axis| Ok(sizes[call.axis(axis, sizes.len())?].clone());
     let sizes: Result<Vec<SymbolicSize>, RuleError> = order.into_iter().map(size).collect();
-    array(&call.element(0)?, sizes?)
+    array_result(&call.element(0)?, sizes?)
 }
 
 pub(super) fn concat(call: &RuleCall<'_>) -> RuleResult {
     let positions = 0..call.operands.len();
     let mut result = call.sizes(0)?.to_vec();
     let axis = call.axis(call.call.int("axis", 1)?, result.len())?;
-    let mut total = Some(known(0));
+    let mut total = Some(known_size(0));
     for position in positions.clone() {
         let sizes = call.ranked(position, result.len())?;
         for (other, size) in sizes.iter().enumerate().filter(|(other, _)| *other != axis) {
@@ -185,8 +189,8 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
     if count == 0 {
         return Ok(Vec::new());
     }
-    let parts = match call.list("split", 1, 13) {
-        Ok(Some(parts)) => parts.into_iter().map(known).map(Some).collect(),
+    let parts = match call.integer_list("split", 1, 13) {
+        Ok(Some(parts)) => parts.into_iter().map(known_size).map(Some).collect(),
         Ok(None) => equal_parts(&sizes[axis], count),
         Err(_) => vec![None; count as usize],
     };
@@ -195,7 +199,7 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
         parts.iter().try_fold(0i64, |sum, part| part.as_ref()?.number()?.checked_add(sum)),
     ) && whole != sum
     {
-        return wrong(format!("the parts have {sum} elements, axis {axis} has {whole}"));
+        return shape_error(format!("the parts have {sum} elements, axis {axis} has {whole}"));
     }
     let element = call.element(0)?;
     let elements = call.symbols(0).filter(|_| sizes.len() == 1);
@@ -218,11 +222,13 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
 /// symbolic size that `count` does not divide.
 fn equal_parts(size: &SymbolicSize, count: i64) -> Vec<Option<SymbolicSize>> {
     let Some(number) = size.number() else {
-        return vec![size.divided_exactly(&known(count)); count as usize];
+        return vec![size.divided_exactly(&known_size(count)); count as usize];
     };
     let part = number / count + i64::from(number % count != 0);
     (0..count)
-        .map(|index| Some(known(number.saturating_sub(index.saturating_mul(part)).clamp(0, part))))
+        .map(|index| {
+            Some(known_size(number.saturating_sub(index.saturating_mul(part)).clamp(0, part)))
+        })
         .collect()
 }
 
@@ -243,14 +249,14 @@ pub(super) fn expand(call: &RuleCall<'_>) -> RuleResult {
 pub(super) fn tile(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let Some(repeats) = call.symbols(1) else {
-        return array(&call.element(0)?, call.new_symbols(sizes.len()));
+        return array_result(&call.element(0)?, call.new_symbols(sizes.len()));
     };
     if repeats.len() != sizes.len() {
-        return wrong(format!("{} repeats for rank {}", repeats.len(), sizes.len()));
+        return shape_error(format!("{} repeats for rank {}", repeats.len(), sizes.len()));
     }
     let tiled = sizes.iter().zip(&repeats).enumerate();
     let tiled = tiled.map(|(axis, (size, times))| call.or_new_symbol(size.times(times), axis));
-    array(&call.element(0)?, tiled.collect())
+    array_result(&call.element(0)?, tiled.collect())
 }
 
 pub(super) fn pad(call: &RuleCall<'_>) -> RuleResult {
@@ -258,7 +264,7 @@ pub(super) fn pad(call: &RuleCall<'_>) -> RuleResult {
     let element = call.element(0)?;
     let name = if call.call.version() < 2 { "paddings" } else { "pads" };
     let pads = match call.call.version() < 11 {
-        true => call.call.ints(name)?.map(|list| list.into_iter().map(known).collect()),
+        true => call.call.ints(name)?.map(|list| list.into_iter().map(known_size).collect()),
         false => call.symbols(1),
     };
     let axes = match call.optional(3) {
@@ -266,17 +272,17 @@ pub(super) fn pad(call: &RuleCall<'_>) -> RuleResult {
         Some(_) => call.numbers(3).ok_or(RuleError::Unknown)?,
     };
     let Some(pads) = pads else {
-        return array(&element, call.new_symbols(sizes.len()));
+        return array_result(&element, call.new_symbols(sizes.len()));
     };
     if pads.len() != 2 * axes.len() {
-        return wrong(format!("{} pads for {} axes", pads.len(), axes.len()));
+        return shape_error(format!("{} pads for {} axes", pads.len(), axes.len()));
     }
     for (position, axis) in axes.iter().enumerate() {
         let axis = call.axis(*axis, sizes.len())?;
         let both = pads[position].plus(&pads[position + axes.len()]);
         sizes[axis] = call.or_new_symbol(both.and_then(|both| sizes[axis].plus(&both)), axis);
     }
-    array(&element, sizes)
+    array_result(&element, sizes)
 }
 
 pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
@@ -285,7 +291,7 @@ pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
     let is_attribute = call.call.version() < 10;
     let list = |name: &str, position: usize| match is_attribute {
         true => Ok::<_, RuleError>(
-            call.call.ints(name)?.map(|list| list.into_iter().map(known).collect::<Vec<_>>()),
+            call.call.ints(name)?.map(|list| list.into_iter().map(known_size).collect::<Vec<_>>()),
         ),
         false => Ok(call.symbols(position)),
     };
@@ -296,7 +302,7 @@ pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
         None if has_axes && !is_attribute => None,
         None => Some((0..starts.as_ref().map_or(sizes.len(), Vec::len) as i64).collect()),
     };
-    let Some(axes) = axes else { return array(&element, call.new_symbols(sizes.len())) };
+    let Some(axes) = axes else { return array_result(&element, call.new_symbols(sizes.len())) };
     let steps = match call.optional(4) {
         Some(_) if !is_attribute => call.numbers(4),
         _ => Some(vec![1; axes.len()]),
@@ -357,12 +363,12 @@ fn slice_size(
 ) -> Option<SymbolicSize> {
     if let (Some(length), Some(start), Some(end)) = (size.number(), start.number(), end.number()) {
         let count = sliced_count(length, (start, end, step))?;
-        return Some(known(count));
+        return Some(known_size(count));
     }
     let bound = |at: &SymbolicSize| match at.number() {
         Some(number) if number >= END_OF_AXIS => Some(size.clone()),
         Some(number) if number < 0 => size.plus(at),
-        Some(0) => Some(known(0)),
+        Some(0) => Some(known_size(0)),
         _ => size.minimum(at),
     };
     if step == -1 && start.is(-1) && end.number().is_some_and(|end| end <= -END_OF_AXIS) {
@@ -371,7 +377,7 @@ fn slice_size(
     let distance = bound(&end)?.minus(&bound(&start)?)?;
     match step {
         1 => Some(distance),
-        2.. => distance.plus(&known(step - 1))?.floor_divided(step),
+        2.. => distance.plus(&known_size(step - 1))?.floor_divided(step),
         _ => None,
     }
 }
@@ -404,16 +410,16 @@ fn move_blocks(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
     let sizes = call.ranked(0, 4)?;
     let block = call.call.required_int("blocksize")?;
     if !(1..=END_OF_AXIS).contains(&block) {
-        return wrong(format!("blocksize is {block}"));
+        return shape_error(format!("blocksize is {block}"));
     }
     let scale = |size: &SymbolicSize, by: i64, grows: bool| match grows {
-        true => size.times(&known(by)),
-        false => size.divided_exactly(&known(by)).or_else(|| size.floor_divided(by)),
+        true => size.times(&known_size(by)),
+        false => size.divided_exactly(&known_size(by)).or_else(|| size.floor_divided(by)),
     };
     let channels = scale(&sizes[1], block.saturating_mul(block), !to_space);
     let mut result = vec![sizes[0].clone(), call.or_new_symbol(channels, 1)];
     for (axis, size) in sizes.iter().enumerate().skip(2) {
         result.push(call.or_new_symbol(scale(size, block, to_space), axis));
     }
-    array(&call.element(0)?, result)
+    array_result(&call.element(0)?, result)
 }

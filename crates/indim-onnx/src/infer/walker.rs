@@ -179,7 +179,7 @@ impl Walker<'_> {
             let location = || Location::described(format!("initializer {index}"));
             let tensor: TensorProto = decoded(bytes.clone(), location)?;
             // An input with a default keeps its declared type.
-            if self.scope().own(&tensor.name).is_some() {
+            if self.scope().local(&tensor.name).is_some() {
                 continue;
             }
             let (value_type, array) = (header(&tensor), small_array(&self.tensors, &tensor));

@@ -3,7 +3,9 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_model::spatial_windows::MAX_NUMBER;
 
-use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, wrong};
+use super::call::{
+    RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size, shape_error,
+};
 
 /// Kernel, strides, dilations and pads along the spatial axes.
 struct Windows {
@@ -22,23 +24,23 @@ impl Windows {
             let list = call.call.ints(name)?.unwrap_or_else(|| vec![default; count]);
             match list.len() == count && list.iter().all(|n| (0..=MAX_NUMBER).contains(n)) {
                 true => Ok::<Vec<i64>, RuleError>(list),
-                false => wrong(format!("{name} is {list:?} for {rank} spatial axes")),
+                false => shape_error(format!("{name} is {list:?} for {rank} spatial axes")),
             }
         };
         let pads = list("pads", 2 * rank, 0)?;
         let pads = (0..rank).map(|axis| (pads[axis], pads[axis + rank])).collect();
         let (strides, dilations) = (list("strides", rank, 1)?, list("dilations", rank, 1)?);
         if strides.iter().chain(&dilations).any(|&n| n == 0) {
-            return wrong("strides and dilations are at least 1");
+            return shape_error("strides and dilations are at least 1");
         }
         let auto_pad = call.call.text("auto_pad", "NOTSET")?;
         Ok(Windows { kernel, strides, dilations, pads, auto_pad })
     }
 
     /// The number of elements from the first to the last of a dilated kernel along an axis.
-    fn extent(&self, axis: usize) -> Option<SymbolicSize> {
-        let dilation = known(self.dilations[axis]);
-        self.kernel[axis].plus(&known(-1))?.times(&dilation)?.plus(&known(1))
+    fn dilated_kernel(&self, axis: usize) -> Option<SymbolicSize> {
+        let dilation = known_size(self.dilations[axis]);
+        self.kernel[axis].plus(&known_size(-1))?.times(&dilation)?.plus(&known_size(1))
     }
 
     /// The number of windows along an axis.
@@ -46,24 +48,24 @@ impl Windows {
         let (stride, (before, behind)) = (self.strides[axis], self.pads[axis]);
         match &self.auto_pad[..] {
             "SAME_UPPER" | "SAME_LOWER" => {
-                return size.plus(&known(stride - 1))?.floor_divided(stride);
+                return size.plus(&known_size(stride - 1))?.floor_divided(stride);
             }
             "VALID" => {
-                let rest = size.minus(&self.extent(axis)?)?;
+                let rest = size.minus(&self.dilated_kernel(axis)?)?;
                 let round = if ceils { stride - 1 } else { 0 };
-                return rest.plus(&known(stride + round))?.floor_divided(stride);
+                return rest.plus(&known_size(stride + round))?.floor_divided(stride);
             }
             _ => {}
         }
-        let rest = size.plus(&known(before + behind))?.minus(&self.extent(axis)?)?;
+        let rest = size.plus(&known_size(before + behind))?.minus(&self.dilated_kernel(axis)?)?;
         let round = if ceils { stride - 1 } else { 0 };
-        let count = rest.plus(&known(stride + round))?.floor_divided(stride)?;
+        let count = rest.plus(&known_size(stride + round))?.floor_divided(stride)?;
         // With `ceil_mode`, a last window that would start in the padding behind the axis is dropped.
         match (ceils, count.number(), size.number()) {
             (true, Some(n), Some(size))
                 if (n - 1).saturating_mul(stride) >= size.saturating_add(before) =>
             {
-                Some(known(n - 1))
+                Some(known_size(n - 1))
             }
             _ => Some(count),
         }
@@ -80,7 +82,7 @@ impl Windows {
         for (axis, size) in spatial.iter().enumerate() {
             let count = self.count(axis, size, ceils);
             if count.as_ref().and_then(SymbolicSize::number).is_some_and(|count| count < 0) {
-                return wrong(format!(
+                return shape_error(format!(
                     "the kernel {} is larger than axis {} ({size}) with its pads",
                     self.kernel[axis],
                     axis + 2
@@ -99,11 +101,11 @@ fn kernel(call: &RuleCall<'_>, weights: &[SymbolicSize]) -> Result<Vec<SymbolicS
     match call.call.ints("kernel_shape")? {
         None => Ok(spatial.to_vec()),
         Some(stated) if stated.len() != spatial.len() => {
-            wrong(format!("kernel_shape is {stated:?} for {} spatial axes", spatial.len()))
+            shape_error(format!("kernel_shape is {stated:?} for {} spatial axes", spatial.len()))
         }
         Some(stated) => {
             let pair = |(stated, size): (i64, &SymbolicSize)| {
-                call.unify((&known(stated), size), "kernel_shape and the weights")
+                call.unify((&known_size(stated), size), "kernel_shape and the weights")
             };
             stated.into_iter().zip(spatial).map(pair).collect()
         }
@@ -111,24 +113,26 @@ fn kernel(call: &RuleCall<'_>, weights: &[SymbolicSize]) -> Result<Vec<SymbolicS
 }
 
 /// The sizes of a convolution of the operands `data` and `weights`.
-fn convolved(
+fn convolved_sizes(
     call: &RuleCall<'_>,
     (data, weights): (usize, usize),
 ) -> Result<Vec<SymbolicSize>, RuleError> {
     let x = call.sizes(data)?;
     if x.len() < 3 {
-        return wrong(format!("a convolution takes rank 3 or more, not {}", x.len()));
+        return shape_error(format!("a convolution takes rank 3 or more, not {}", x.len()));
     }
     let w = call.ranked(weights, x.len())?;
     let groups = call.call.int("group", 1)?;
     if !(1..=MAX_NUMBER).contains(&groups) {
-        return wrong(format!("group is {groups}"));
+        return shape_error(format!("group is {groups}"));
     }
     if let (Some(channels), Some(taken)) =
         (x[1].number(), w[1].number().and_then(|taken| taken.checked_mul(groups)))
         && channels != taken
     {
-        return wrong(format!("the operand has {channels} channels, the weights take {taken}"));
+        return shape_error(format!(
+            "the operand has {channels} channels, the weights take {taken}"
+        ));
     }
     let windows = Windows::new(call, kernel(call, w)?)?;
     let mut sizes = vec![x[0].clone(), w[0].clone()];
@@ -137,28 +141,28 @@ fn convolved(
 }
 
 pub(super) fn convolution(call: &RuleCall<'_>) -> RuleResult {
-    let sizes = convolved(call, (0, 1))?;
+    let sizes = convolved_sizes(call, (0, 1))?;
     if call.optional(2).is_some() {
         let bias = call.ranked(2, 1)?;
         call.unify((&bias[0], &sizes[1]), "the bias and the channels of the result")?;
     }
-    array(&call.element(0)?, sizes)
+    array_result(&call.element(0)?, sizes)
 }
 
 /// `ConvInteger`: sums in 32 bits.
 pub(super) fn convolution_integer(call: &RuleCall<'_>) -> RuleResult {
-    array("i32", convolved(call, (0, 1))?)
+    array_result("i32", convolved_sizes(call, (0, 1))?)
 }
 
 /// `QLinearConv`: the convolution of operands 0 and 3, in the type of the result's zero point.
 pub(super) fn convolution_quantized(call: &RuleCall<'_>) -> RuleResult {
-    array(&call.element(7)?, convolved(call, (0, 3))?)
+    array_result(&call.element(7)?, convolved_sizes(call, (0, 3))?)
 }
 
-pub(super) fn transposed(call: &RuleCall<'_>) -> RuleResult {
+pub(super) fn transposed_convolution(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
     if x.len() < 3 {
-        return wrong(format!("a convolution takes rank 3 or more, not {}", x.len()));
+        return shape_error(format!("a convolution takes rank 3 or more, not {}", x.len()));
     }
     let w = call.ranked(1, x.len())?;
     call.unify((&x[1], &w[0]), "the channels of the operand and the weights")?;
@@ -167,25 +171,25 @@ pub(super) fn transposed(call: &RuleCall<'_>) -> RuleResult {
     let more = call.call.ints("output_padding")?.unwrap_or_else(|| vec![0; rank]);
     let stated = call.call.ints("output_shape")?.unwrap_or_default();
     if more.len() != rank || more.iter().any(|n| !(0..=MAX_NUMBER).contains(n)) {
-        return wrong(format!("output_padding is {more:?} for {rank} spatial axes"));
+        return shape_error(format!("output_padding is {more:?} for {rank} spatial axes"));
     }
-    let channels = w[1].times(&known(call.call.int("group", 1)?));
+    let channels = w[1].times(&known_size(call.call.int("group", 1)?));
     let mut sizes = vec![x[0].clone(), call.or_new_symbol(channels, 1)];
     for axis in 0..rank {
-        let stride = known(windows.strides[axis]);
+        let stride = known_size(windows.strides[axis]);
         let size = || match (stated.len() >= rank, &windows.auto_pad[..]) {
-            (true, _) => Some(known(stated[stated.len() - rank + axis])),
+            (true, _) => Some(known_size(stated[stated.len() - rank + axis])),
             (false, "SAME_UPPER" | "SAME_LOWER") => x[axis + 2].times(&stride),
             (false, auto_pad) => {
                 let (before, behind) = windows.pads[axis];
                 let pads = if auto_pad == "VALID" { 0 } else { before + behind };
-                let steps = x[axis + 2].plus(&known(-1))?.times(&stride)?;
-                steps.plus(&windows.extent(axis)?)?.plus(&known(more[axis] - pads))
+                let steps = x[axis + 2].plus(&known_size(-1))?.times(&stride)?;
+                steps.plus(&windows.dilated_kernel(axis)?)?.plus(&known_size(more[axis] - pads))
             }
         };
         sizes.push(call.or_new_symbol(size(), axis + 2));
     }
-    array(&call.element(0)?, sizes)
+    array_result(&call.element(0)?, sizes)
 }
 
 /// Pooling: the pooled values, and for `MaxPool` their indices.
@@ -196,9 +200,9 @@ pub(super) fn pool(call: &RuleCall<'_>) -> RuleResult {
         || kernel.len() != x.len() - 2
         || kernel.iter().any(|n| !(1..=MAX_NUMBER).contains(n))
     {
-        return wrong(format!("kernel_shape is {kernel:?} for rank {}", x.len()));
+        return shape_error(format!("kernel_shape is {kernel:?} for rank {}", x.len()));
     }
-    let windows = Windows::new(call, kernel.into_iter().map(known).collect())?;
+    let windows = Windows::new(call, kernel.into_iter().map(known_size).collect())?;
     let ceils = call.call.int("ceil_mode", 0)? != 0;
     let mut sizes = x[..2].to_vec();
     sizes.extend(windows.window_counts(call, &x[2..], ceils)?);
@@ -210,8 +214,8 @@ pub(super) fn pool(call: &RuleCall<'_>) -> RuleResult {
 pub(super) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let size =
-        |(axis, size): (usize, &SymbolicSize)| if axis < 2 { size.clone() } else { known(1) };
-    array(&call.element(0)?, sizes.iter().enumerate().map(size).collect())
+        |(axis, size): (usize, &SymbolicSize)| if axis < 2 { size.clone() } else { known_size(1) };
+    array_result(&call.element(0)?, sizes.iter().enumerate().map(size).collect())
 }
 
 /// `RoiAlign`, `MaxRoiPool`: a grid of the same size for each region of the image (operand 1).
@@ -219,11 +223,11 @@ pub(super) fn regions(call: &RuleCall<'_>) -> RuleResult {
     let (x, rois) = (call.ranked(0, 4)?, call.ranked(1, 2)?);
     let (rows, columns) = match call.call.ints("pooled_shape")? {
         Some(shape) if shape.len() == 2 => (shape[0], shape[1]),
-        Some(shape) => return wrong(format!("pooled_shape is {shape:?}")),
+        Some(shape) => return shape_error(format!("pooled_shape is {shape:?}")),
         None => (call.call.int("output_height", 1)?, call.call.int("output_width", 1)?),
     };
-    let sizes = vec![rois[0].clone(), x[1].clone(), known(rows), known(columns)];
-    array(&call.element(0)?, sizes)
+    let sizes = vec![rois[0].clone(), x[1].clone(), known_size(rows), known_size(columns)];
+    array_result(&call.element(0)?, sizes)
 }
 
 /// `Resize` and `Upsample`: the sizes in an operand, or the operand's sizes times scales.
@@ -247,7 +251,7 @@ pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
             let size = given.as_ref().map(|given| given[position].clone());
             sizes[axis] = call.or_new_symbol(size, axis);
         }
-        return array(&element, sizes);
+        return array_result(&element, sizes);
     }
     let position = if version >= 11 { 2 } else { 1 };
     let scales = match call.call.floats("scales")? {
@@ -257,18 +261,18 @@ pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
     let scales: Option<Vec<f64>> = scales.filter(|scales: &Vec<f64>| scales.len() == axes.len());
     for (position, &axis) in axes.iter().enumerate() {
         let scale = scales.as_ref().map(|scales| scales[position]);
-        let size = scale.and_then(|scale| scaled(&x[axis], scale));
+        let size = scale.and_then(|scale| scale_size(&x[axis], scale));
         sizes[axis] = call.or_new_symbol(size, axis);
     }
-    array(&element, sizes)
+    array_result(&element, sizes)
 }
 
 /// A size times a scale, rounded down.
-fn scaled(size: &SymbolicSize, scale: f64) -> Option<SymbolicSize> {
+fn scale_size(size: &SymbolicSize, scale: f64) -> Option<SymbolicSize> {
     match size.number() {
         // The scale is an `f32`, as is the product in other systems.
-        Some(number) => Some(known((number as f32 * scale as f32).floor() as i64)),
-        None if scale.fract() == 0.0 && scale.abs() < 1e6 => size.times(&known(scale as i64)),
+        Some(number) => Some(known_size((number as f32 * scale as f32).floor() as i64)),
+        None if scale.fract() == 0.0 && scale.abs() < 1e6 => size.times(&known_size(scale as i64)),
         None if (1.0 / scale).fract() == 0.0 && scale > 0.0 => {
             size.floor_divided((1.0 / scale) as i64)
         }
@@ -280,11 +284,11 @@ fn scaled(size: &SymbolicSize, scale: f64) -> Option<SymbolicSize> {
 pub(super) fn grid_sample(call: &RuleCall<'_>) -> RuleResult {
     let (x, grid) = (call.sizes(0)?, call.sizes(1)?);
     if x.len() < 3 || grid.len() != x.len() {
-        return wrong(format!("ranks {} and {} of operand and grid", x.len(), grid.len()));
+        return shape_error(format!("ranks {} and {} of operand and grid", x.len(), grid.len()));
     }
     let mut sizes = x[..2].to_vec();
     sizes.extend(grid[1..grid.len() - 1].iter().cloned());
-    array(&call.element(0)?, sizes)
+    array_result(&call.element(0)?, sizes)
 }
 
 /// `MaxUnpool`: the inverse of a pooling.
@@ -292,21 +296,22 @@ pub(super) fn unpool(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
     let element = call.element(0)?;
     if call.optional(2).is_some() {
-        return array(&element, super::creation::shape_of_elements(call, 2)?);
+        return array_result(&element, super::creation::shape_of_elements(call, 2)?);
     }
     let kernel = call.call.ints("kernel_shape")?.ok_or(RuleError::Unknown)?;
     if x.len() < 3 || kernel.len() != x.len() - 2 {
-        return wrong(format!("kernel_shape is {kernel:?} for rank {}", x.len()));
+        return shape_error(format!("kernel_shape is {kernel:?} for rank {}", x.len()));
     }
-    let windows = Windows::new(call, kernel.into_iter().map(known).collect())?;
+    let windows = Windows::new(call, kernel.into_iter().map(known_size).collect())?;
     let mut sizes = x[..2].to_vec();
     for axis in 0..x.len() - 2 {
         let (before, behind) = windows.pads[axis];
-        let steps =
-            x[axis + 2].plus(&known(-1)).and_then(|n| n.times(&known(windows.strides[axis])));
+        let steps = x[axis + 2]
+            .plus(&known_size(-1))
+            .and_then(|n| n.times(&known_size(windows.strides[axis])));
         let size =
-            steps.and_then(|n| n.plus(&windows.kernel[axis])?.plus(&known(-before - behind)));
+            steps.and_then(|n| n.plus(&windows.kernel[axis])?.plus(&known_size(-before - behind)));
         sizes.push(call.or_new_symbol(size, axis + 2));
     }
-    array(&element, sizes)
+    array_result(&element, sizes)
 }

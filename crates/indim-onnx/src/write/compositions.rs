@@ -59,7 +59,7 @@ impl ModelWriter<'_> {
             Op::Logaddexp => (self.log_add_exp(x, y, dtype), "Max(x, y) + Softplus(-Abs(x - y))"),
             Op::Fmax => (self.extreme("Max", x, y), "Max, past NaNs"),
             Op::Fmin => (self.extreme("Min", x, y), "Min, past NaNs"),
-            Op::Prelu => (self.sloped(x, y, dtype), "Where(x < 0, x * y, x)"),
+            Op::Prelu => (self.prelu(x, y, dtype), "Where(x < 0, x * y, x)"),
             Op::SquaredDifference => (self.squared_difference(x, y), "the square of Sub(x, y)"),
             Op::Fma => {
                 let product = self.op("Mul", &[x, y]);
@@ -101,7 +101,7 @@ impl ModelWriter<'_> {
                 (self.op("Div", &[&multiple, y]), "Div(x - Mod(x, y), y)")
             }
             Op::SquaredDifference => (self.squared_difference(x, y), "the square of Sub(x, y)"),
-            Op::Prelu => (self.sloped(x, y, dtype), "Where(x < 0, x * y, x)"),
+            Op::Prelu => (self.prelu(x, y, dtype), "Where(x < 0, x * y, x)"),
             _ => return None,
         })
     }
@@ -176,7 +176,7 @@ impl ModelWriter<'_> {
     /// The remainder with the sign of `x`, and whether the signs of the remainder and of `y` differ.
     fn remainder(&mut self, x: &str, y: &str, dtype: DType) -> [String; 2] {
         let zero = self.number(0.0, dtype);
-        let rest = self.node("Mod", &[x, y], vec![super::model_writer::int("fmod", 1)]);
+        let rest = self.node("Mod", &[x, y], vec![super::model_writer::int_attribute("fmod", 1)]);
         let [below, above] = ["Less", "Greater"].map(|order| self.op(order, &[&rest, &zero]));
         let [below_y, above_y] = ["Less", "Greater"].map(|order| self.op(order, &[y, &zero]));
         let (first, second) =
@@ -285,7 +285,7 @@ impl ModelWriter<'_> {
         self.op("Where", &[&first, y, &past_second])
     }
 
-    fn sloped(&mut self, x: &str, y: &str, dtype: DType) -> String {
+    fn prelu(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let zero = self.number(0.0, dtype);
         let is_below = self.op("Less", &[x, &zero]);
         let below = self.op("Mul", &[x, y]);

@@ -5,7 +5,7 @@ use indim_graph::{Array, Node, ValueId};
 use indim_model::location_of;
 use indim_ops::{DType, DTypeClass, Op};
 
-use super::model_writer::{CompactValue, ModelWriter, int, text};
+use super::model_writer::{CompactValue, ModelWriter, int_attribute, text_attribute};
 
 /// Operations on numbers that are one operator.
 const NAMES: &[(Op, &str)] = &[
@@ -155,7 +155,7 @@ impl ModelWriter<'_> {
                 Some(self.op("Not", &[&equal]))
             }
             Op::Pow => self.power(inputs, dtype),
-            Op::Rem => Some(self.node("Mod", inputs, vec![int("fmod", 1)])),
+            Op::Rem => Some(self.node("Mod", inputs, vec![int_attribute("fmod", 1)])),
             Op::PyMod if dtype.is_integer() || self.opset >= 28 => Some(self.op("Mod", inputs)),
             Op::Clamp => Some(self.clamp(inputs)),
             Op::Shl | Op::ShrLogical | Op::ShrArithmetic => self.shift(op, inputs, dtype),
@@ -204,7 +204,7 @@ impl ModelWriter<'_> {
     fn small_exponent(&mut self, exponent: &str) -> String {
         let masks = [1, 1 << 62, u64::MAX >> 1];
         let [one, bit_62, low_bits] = masks.map(|mask| self.constant(&Array::from_scalar(mask)));
-        let right = vec![text("direction", "RIGHT")];
+        let right = vec![text_attribute("direction", "RIGHT")];
         let halved = self.node("BitShift", &[exponent, &one], right);
         let moved = self.op("BitwiseAnd", &[&halved, &bit_62]);
         let lower = self.op("BitwiseAnd", &[exponent, &low_bits]);
@@ -216,7 +216,7 @@ impl ModelWriter<'_> {
         let is_signed = dtype.class() == DTypeClass::Signed;
         let direction = if op == Op::Shl { "LEFT" } else { "RIGHT" };
         let shifted = |model_writer: &mut Self, inputs: &[&str]| {
-            model_writer.node("BitShift", inputs, vec![text("direction", direction)])
+            model_writer.node("BitShift", inputs, vec![text_attribute("direction", direction)])
         };
         match op {
             Op::ShrArithmetic if self.opset < 28 || !is_signed => return None,

@@ -11,7 +11,7 @@ use indim_ops::DType;
 use indim_shape::Shape;
 
 use super::super::messages::AttributeProto;
-use super::model_writer::{ModelWriter, float, int, text};
+use super::model_writer::{ModelWriter, float_attribute, int_attribute, text_attribute};
 use super::normalization::Normalization;
 
 /// A subgraph that is one operator.
@@ -96,7 +96,7 @@ fn idiom(
 
 /// The operator of a composition with its attributes; `None` if this opset lacks it.
 fn operator(found: &CompositionMatch, opset: i64) -> Option<(&'static str, Vec<AttributeProto>)> {
-    let number = |name: &str, index: usize| float(name, found.numbers[index] as f32);
+    let number = |name: &str, index: usize| float_attribute(name, found.numbers[index] as f32);
     let (since, operator, attributes) = match found.composition {
         Composition::Elu => (1, "Elu", vec![number("alpha", 0)]),
         Composition::HardSigmoid => (1, "HardSigmoid", vec![number("alpha", 0), number("beta", 1)]),
@@ -105,7 +105,7 @@ fn operator(found: &CompositionMatch, opset: i64) -> Option<(&'static str, Vec<A
         Composition::HardSwish => (14, "HardSwish", Vec::new()),
         Composition::Mish => (18, "Mish", Vec::new()),
         Composition::Gelu => (20, "Gelu", Vec::new()),
-        Composition::GeluTanh => (20, "Gelu", vec![text("approximate", "tanh")]),
+        Composition::GeluTanh => (20, "Gelu", vec![text_attribute("approximate", "tanh")]),
         Composition::Swish => (24, "Swish", vec![number("alpha", 0)]),
         _ => return None,
     };
@@ -165,14 +165,15 @@ impl ModelWriter<'_> {
         let name = match operator {
             AxisOperator::SeveralAxes(operator) => {
                 let axes: Vec<i64> = found.axes.iter().map(|&axis| axis as i64).collect();
-                let axes = self.list(&axes);
-                let keepdims = int("keepdims", i64::from(found.keepdims));
+                let axes = self.integer_list(&axes);
+                let keepdims = int_attribute("keepdims", i64::from(found.keepdims));
                 self.node(operator, &[&whole, &axes], vec![keepdims])
             }
             AxisOperator::OneAxis(operator) => {
-                let (from, merged) = (&array_type.shape, merged(&array_type.shape, &found.axes));
+                let (from, merged) =
+                    (&array_type.shape, merge_axes(&array_type.shape, &found.axes));
                 let x = self.resized(&whole, from, &merged);
-                let axis = int("axis", found.axes[0] as i64);
+                let axis = int_attribute("axis", found.axes[0] as i64);
                 let name = self.node(operator, &[&x], vec![axis]);
                 self.resized(&name, &merged, from)
             }
@@ -182,7 +183,7 @@ impl ModelWriter<'_> {
 }
 
 /// The shape with consecutive axes merged into one.
-fn merged(shape: &Shape, axes: &[usize]) -> Shape {
+fn merge_axes(shape: &Shape, axes: &[usize]) -> Shape {
     let (first, end) = (axes[0], axes[0] + axes.len());
     let size: usize = shape[first..end].iter().product();
     shape[..first].iter().copied().chain([size]).chain(shape[end..].iter().copied()).collect()

@@ -33,7 +33,7 @@ use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use prost::Message;
 
 use self::idiom::IdiomPlan;
-use self::model_writer::{ModelWriter, int};
+use self::model_writer::{ModelWriter, int_attribute};
 use super::Onnx;
 use super::messages::{
     DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
@@ -233,7 +233,7 @@ impl ModelWriter<'_> {
             let reason = Some("BitCast came with opset 26".to_owned());
             self.notes.unsupported("bitcast", reason, location_of(self.graph, value));
         }
-        let attributes = vec![int("to", number_of(dtype).into())];
+        let attributes = vec![int_attribute("to", number_of(dtype).into())];
         let name = self.node("BitCast", &[&compact.name], attributes);
         self.set_value(value, name, compact.sizes);
     }

@@ -40,23 +40,23 @@ pub(super) struct ModelWriter<'g> {
 }
 
 /// An integer attribute.
-pub(super) fn int(name: &str, number: i64) -> AttributeProto {
+pub(super) fn int_attribute(name: &str, number: i64) -> AttributeProto {
     AttributeProto { name: name.to_owned(), i: Some(number), r#type: 2, ..Default::default() }
 }
 
 /// A float attribute.
-pub(super) fn float(name: &str, number: f32) -> AttributeProto {
+pub(super) fn float_attribute(name: &str, number: f32) -> AttributeProto {
     AttributeProto { name: name.to_owned(), f: Some(number), r#type: 1, ..Default::default() }
 }
 
 /// A text attribute.
-pub(super) fn text(name: &str, text: &'static str) -> AttributeProto {
+pub(super) fn text_attribute(name: &str, text: &'static str) -> AttributeProto {
     let s = Some(Bytes::from_static(text.as_bytes()));
     AttributeProto { name: name.to_owned(), s, r#type: 3, ..Default::default() }
 }
 
 /// An attribute with a list of integers.
-pub(super) fn ints(name: &str, numbers: Vec<i64>) -> AttributeProto {
+pub(super) fn ints_attribute(name: &str, numbers: Vec<i64>) -> AttributeProto {
     AttributeProto { name: name.to_owned(), ints: numbers, r#type: 7, ..Default::default() }
 }
 
@@ -165,14 +165,14 @@ impl<'g> ModelWriter<'g> {
     }
 
     /// Adds a constant list of integers; returns its name.
-    pub(super) fn list(&mut self, numbers: &[i64]) -> String {
+    pub(super) fn integer_list(&mut self, numbers: &[i64]) -> String {
         let array = Array::new([numbers.len()], numbers.to_vec());
         self.constant(&array.expect("invariant: a list has as many elements as it has"))
     }
 
     /// Adds a conversion to another element type; returns the name of its result.
     pub(super) fn cast(&mut self, input: &str, dtype: DType) -> String {
-        self.node("Cast", &[input], vec![int("to", number_of(dtype).into())])
+        self.node("Cast", &[input], vec![int_attribute("to", number_of(dtype).into())])
     }
 
     /// Sets the name and the sizes that a value has in the file.
@@ -196,7 +196,7 @@ impl<'g> ModelWriter<'g> {
             true => compact.name,
             false => {
                 let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
-                let target = self.list(&sizes);
+                let target = self.integer_list(&sizes);
                 self.op("Expand", &[&compact.name, &target])
             }
         };

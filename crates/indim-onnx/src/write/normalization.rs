@@ -5,7 +5,7 @@ use indim_model::{AxisOperation, Epsilon, ReductionMatcher};
 use indim_ops::{DType, Op};
 use indim_shape::Shape;
 
-use super::model_writer::{ModelWriter, float, int};
+use super::model_writer::{ModelWriter, float_attribute, int_attribute};
 
 /// `(x - mean) / sqrt(variance + epsilon) * gain + bias`
 #[derive(Clone)]
@@ -123,11 +123,11 @@ impl ModelWriter<'_> {
         let bias = found.bias.map(|bias| self.parameter(bias, &sizes));
         let inputs = [Some(x), Some(gain), bias].into_iter().flatten().collect::<Vec<_>>();
         let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-        let epsilon = float("epsilon", found.epsilon as f32);
+        let epsilon = float_attribute("epsilon", found.epsilon as f32);
         let is_layer = found.parameter_axes[0] == found.first_axis;
         let name = match is_layer {
             true => {
-                let axis = int("axis", found.first_axis as i64);
+                let axis = int_attribute("axis", found.first_axis as i64);
                 self.node("LayerNormalization", &inputs, vec![axis, epsilon])
             }
             false => self.node("InstanceNormalization", &inputs, vec![epsilon]),
@@ -145,7 +145,7 @@ impl ModelWriter<'_> {
 
     fn expand(&mut self, name: &str, sizes: &Shape) -> String {
         let sizes: Vec<i64> = sizes.iter().map(|&size| size as i64).collect();
-        let target = self.list(&sizes);
+        let target = self.integer_list(&sizes);
         self.op("Expand", &[name, &target])
     }
 }

@@ -10,7 +10,7 @@ use super::super::messages::{
     ValueInfoProto,
 };
 use super::super::types::number_of;
-use super::model_writer::int;
+use super::model_writer::int_attribute;
 use super::{IR_VERSION, info};
 
 /// The IR version of models before opset 7, in which operators broadcast by an attribute.
@@ -60,7 +60,11 @@ impl OnnxNode<'_> {
             input: inputs.clone().map(|(index, _)| format!("x{index}")).chain(list).collect(),
             output: vec!["y".to_owned()],
             op_type: self.operator.to_owned(),
-            attribute: self.attributes.iter().map(|&(name, value)| int(name, value)).collect(),
+            attribute: self
+                .attributes
+                .iter()
+                .map(|&(name, value)| int_attribute(name, value))
+                .collect(),
             ..NodeProto::default()
         };
         let graph = GraphProto {

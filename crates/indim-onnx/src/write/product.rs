@@ -4,11 +4,11 @@ use indim_graph::{Node, ValueId};
 use indim_model::{MatMulOperand, ProductMatch, location_of};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 
-use super::model_writer::{ModelWriter, int};
+use super::model_writer::{ModelWriter, int_attribute};
 
 /// The type in which `MatMul` computes elements of `dtype`. `MatMul` lacks integers of 8 and 16 bits.
 /// Products in 32 bits give the same bits after the conversion back.
-fn computed(dtype: DType) -> DType {
+fn product_dtype(dtype: DType) -> DType {
     match (dtype.class(), dtype.size()) {
         (DTypeClass::Signed, 1 | 2) => DType::I32,
         (DTypeClass::Unsigned, 1 | 2) => DType::U32,
@@ -25,7 +25,7 @@ impl ModelWriter<'_> {
             self.notes.composed(node.kind.name(), "a product in double precision", location);
         }
         let matmul = found.matmul();
-        let dtype = computed(found.dtype);
+        let dtype = product_dtype(found.dtype);
         // `Gemm` can transpose its operands, but ONNX Runtime takes only matrices of floats.
         let is_matrix = |operand: &MatMulOperand| operand.matrices.rank() == 2;
         let is_gemm = dtype.is_float()
@@ -38,7 +38,11 @@ impl ModelWriter<'_> {
                 let transposed = matmul.operands.each_ref().map(|operand| operand.is_transposed);
                 let attributes = [("transA", transposed[0]), ("transB", transposed[1])].into_iter();
                 let attributes = attributes.filter(|(_, transposed)| *transposed);
-                self.node("Gemm", &[&x, &y], attributes.map(|(name, _)| int(name, 1)).collect())
+                self.node(
+                    "Gemm",
+                    &[&x, &y],
+                    attributes.map(|(name, _)| int_attribute(name, 1)).collect(),
+                )
             }
             false => self.op("MatMul", &[&x, &y]),
         };
@@ -46,7 +50,7 @@ impl ModelWriter<'_> {
             name = self.cast(&name, found.dtype);
         }
         name = self.resized(&name, &matmul.result, &matmul.unmerged);
-        name = self.transposed(name, matmul.order);
+        name = self.transpose(name, matmul.order);
         self.set_value(value, name, shape);
     }
 
@@ -63,14 +67,14 @@ impl ModelWriter<'_> {
             name = self.cast(&name, dtype);
         }
         name = self.resized(&name, &array_type.shape, &operand.shape);
-        name = self.transposed(name, operand.order.clone());
+        name = self.transpose(name, operand.order.clone());
         let sizes = operand.order.iter().map(|&axis| operand.shape[axis]).collect();
         name = self.resized(&name, &sizes, &operand.matrices);
         if operand.is_transposed && !is_transposed_later {
             let mut axes: Vec<usize> = (0..operand.matrices.rank()).collect();
             let last = axes.len() - 1;
             axes.swap(last - 1, last);
-            name = self.transposed(name, axes);
+            name = self.transpose(name, axes);
         }
         name
     }
@@ -79,7 +83,7 @@ impl ModelWriter<'_> {
     pub(super) fn contract(&mut self, value: ValueId, node: &Node, summed: usize) {
         self.notes.multiplied_and_added(self.graph, value);
         let own = self.graph[node.operands[0]].array_type.clone();
-        let dtype = if own.dtype.is_float() { DType::F64 } else { computed(own.dtype) };
+        let dtype = if own.dtype.is_float() { DType::F64 } else { product_dtype(own.dtype) };
         let operands: Vec<String> = node
             .operands
             .iter()

@@ -5,7 +5,7 @@ use indim_model::location_of;
 use indim_ops::{DType, ScatterOp};
 use indim_shape::Shape;
 
-use super::model_writer::{ModelWriter, ints, text};
+use super::model_writer::{ModelWriter, ints_attribute, text_attribute};
 
 impl ModelWriter<'_> {
     /// Indices into an axis of `size` elements as `i64`; ONNX counts negative indices from the end.
@@ -72,37 +72,37 @@ impl ModelWriter<'_> {
         let first = |count: usize| (axis..axis + count).chain(0..axis);
         let front: Vec<usize> = first(1).chain(axis + 1..shape.rank()).collect();
         let of_updates = first(rank).chain(axis + rank..shape.rank() + rank - 1).collect();
-        let operand = self.transposed_as(operand, is_widened, front);
-        let updates = self.transposed_as(updates, is_widened, of_updates);
+        let operand = self.transpose_value(operand, is_widened, front);
+        let updates = self.transpose_value(updates, is_widened, of_updates);
         let reduction = match op {
             ScatterOp::Set => Vec::new(),
-            _ => vec![text("reduction", op.name())],
+            _ => vec![text_attribute("reduction", op.name())],
         };
         let mut sum = self.node("ScatterND", &[&operand, &places, &updates], reduction);
         if is_widened {
             sum = self.cast(&sum, node.array_type.dtype);
         }
         let back = (1..=axis).chain([0]).chain(axis + 1..shape.rank()).collect();
-        let name = self.transposed(sum, back);
+        let name = self.transpose(sum, back);
         self.set_value(value, name, shape.clone());
     }
 
     /// A value with its axes in this order, as `f64` if `is_widened`.
-    fn transposed_as(&mut self, value: ValueId, is_widened: bool, axes: Vec<usize>) -> String {
+    fn transpose_value(&mut self, value: ValueId, is_widened: bool, axes: Vec<usize>) -> String {
         let mut name = self.materialized(value);
         if is_widened {
             name = self.cast(&name, DType::F64);
         }
-        self.transposed(name, axes)
+        self.transpose(name, axes)
     }
 
     /// An array with its axes in this order.
-    pub(super) fn transposed(&mut self, name: String, axes: Vec<usize>) -> String {
+    pub(super) fn transpose(&mut self, name: String, axes: Vec<usize>) -> String {
         if axes.is_sorted() {
             return name;
         }
         let axes = axes.into_iter().map(|axis| axis as i64).collect();
-        self.node("Transpose", &[&name], vec![ints("perm", axes)])
+        self.node("Transpose", &[&name], vec![ints_attribute("perm", axes)])
     }
 }
 

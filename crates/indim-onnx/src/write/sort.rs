@@ -4,7 +4,7 @@ use indim_graph::{Node, NodeKind, SortResult, ValueId};
 use indim_model::location_of;
 use indim_ops::DType;
 
-use super::model_writer::{ModelWriter, int};
+use super::model_writer::{ModelWriter, int_attribute};
 
 impl ModelWriter<'_> {
     /// A sort by one key. `TopK` also keeps equal elements in the order of their positions. ONNX does not
@@ -25,8 +25,11 @@ impl ModelWriter<'_> {
         if dtype == DType::Bool {
             whole = self.cast(&whole, DType::U8);
         }
-        let count = self.list(&[shape[axis] as i64]);
-        let attributes = vec![int("axis", axis as i64), int("largest", i64::from(descending))];
+        let count = self.integer_list(&[shape[axis] as i64]);
+        let attributes = vec![
+            int_attribute("axis", axis as i64),
+            int_attribute("largest", i64::from(descending)),
+        ];
         let [values, positions] = self.two_result_node("TopK", &[&whole, &count], attributes);
         let name = match result {
             SortResult::Positions => positions,

@@ -5,7 +5,7 @@ use indim_model::location_of;
 use indim_ops::{DType, DTypeClass, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
-use super::model_writer::{ModelWriter, int, ints};
+use super::model_writer::{ModelWriter, int_attribute, ints_attribute};
 
 fn sizes_of(shape: &Shape) -> Vec<i64> {
     shape.iter().map(|&size| size as i64).collect()
@@ -17,9 +17,10 @@ impl ModelWriter<'_> {
         if from == to {
             return name.to_owned();
         }
-        let target = self.list(&sizes_of(to));
+        let target = self.integer_list(&sizes_of(to));
         // With `allowzero` a 0 is a size instead of a copy of the operand's.
-        let attributes = if to.contains(&0) { vec![int("allowzero", 1)] } else { Vec::new() };
+        let attributes =
+            if to.contains(&0) { vec![int_attribute("allowzero", 1)] } else { Vec::new() };
         self.node("Reshape", &[name, &target], attributes)
     }
 
@@ -43,7 +44,7 @@ impl ModelWriter<'_> {
         if !map.is_increasing() {
             name = self.resized(&name, &sizes, &(0..operand_rank).map(size).collect());
             let order_list = order.iter().map(|&axis| axis as i64).collect();
-            name = self.node("Transpose", &[&name], vec![ints("perm", order_list)]);
+            name = self.node("Transpose", &[&name], vec![ints_attribute("perm", order_list)]);
             sizes = order.iter().map(|&axis| size(axis)).collect();
         }
         let mut target = vec![1; rank];
@@ -96,7 +97,8 @@ impl ModelWriter<'_> {
             steps.push(step);
         }
         let whole = self.materialized(operand);
-        let [starts, ends, axes, steps] = [starts, ends, axes, steps].map(|list| self.list(&list));
+        let [starts, ends, axes, steps] =
+            [starts, ends, axes, steps].map(|list| self.integer_list(&list));
         let name = self.op("Slice", &[&whole, &starts, &ends, &axes, &steps]);
         self.set_value(value, name, self.graph[value].array_type.shape.clone());
     }
@@ -105,7 +107,7 @@ impl ModelWriter<'_> {
         let wholes: Vec<String> =
             node.operands.iter().map(|&operand| self.materialized(operand)).collect();
         let wholes: Vec<&str> = wholes.iter().map(String::as_str).collect();
-        let name = self.node("Concat", &wholes, vec![int("axis", axis as i64)]);
+        let name = self.node("Concat", &wholes, vec![int_attribute("axis", axis as i64)]);
         self.set_value(value, name, node.array_type.shape.clone());
     }
 
@@ -113,7 +115,8 @@ impl ModelWriter<'_> {
         let [operand, indices] = [node.operands[0], node.operands[1]];
         let size = self.graph[operand].array_type.shape[axis];
         let (operand, named) = (self.materialized(operand), self.onnx_indices(indices, size, mode));
-        let name = self.node("Gather", &[&operand, &named], vec![int("axis", axis as i64)]);
+        let name =
+            self.node("Gather", &[&operand, &named], vec![int_attribute("axis", axis as i64)]);
         self.set_value(value, name, node.array_type.shape.clone());
     }
 
@@ -122,7 +125,7 @@ impl ModelWriter<'_> {
         let dtype = self.graph[operand].array_type.dtype;
         let whole = self.materialized(operand);
         let name = match (op, dtype) {
-            (ReduceOp::ArgMax | ReduceOp::ArgMin, _) => self.search(&whole, dtype, op, axis),
+            (ReduceOp::ArgMax | ReduceOp::ArgMin, _) => self.arg_reduce(&whole, dtype, op, axis),
             (ReduceOp::Max | ReduceOp::Or, DType::Bool) => {
                 self.reduce_as_bytes("ReduceMax", &whole, axis)
             }
@@ -166,29 +169,32 @@ impl ModelWriter<'_> {
             self.notes
                 .warning(format!("{operator} of ONNX does not define the order of operations"));
         }
-        let attributes = vec![int("exclusive", exclusive.into()), int("reverse", reverse.into())];
+        let attributes = vec![
+            int_attribute("exclusive", exclusive.into()),
+            int_attribute("reverse", reverse.into()),
+        ];
         let axis = self.constant(&Array::from_scalar(axis as i64));
-        let wide = widened(dtype, false);
+        let wide = fold_dtype(dtype, false);
         let operand = if wide == dtype { whole } else { self.cast(&whole, wide) };
         let scan = self.node(operator, &[&operand, &axis], attributes);
         let name = if wide == dtype { scan } else { self.cast(&scan, dtype) };
         self.set_value(value, name, node.array_type.shape.clone());
     }
 
-    fn reduced(&mut self, operator: &str, whole: &str, axis: usize) -> String {
-        let axes = self.list(&[axis as i64]);
-        self.node(operator, &[whole, &axes], vec![int("keepdims", 0)])
+    fn reduce_node(&mut self, operator: &str, whole: &str, axis: usize) -> String {
+        let axes = self.integer_list(&[axis as i64]);
+        self.node(operator, &[whole, &axes], vec![int_attribute("keepdims", 0)])
     }
 
     /// Reduces booleans as bytes 0 and 1: before opset 20 `ReduceMax` and `ReduceMin` do not accept
     /// booleans.
     fn reduce_as_bytes(&mut self, operator: &str, whole: &str, axis: usize) -> String {
         let bytes = self.cast(whole, DType::U8);
-        let reduced = self.reduced(operator, &bytes, axis);
+        let reduced = self.reduce_node(operator, &bytes, axis);
         self.cast(&reduced, DType::Bool)
     }
 
-    /// Writes a reduction, in the type that `widened` gives. Sums and products in a wider type have the
+    /// Writes a reduction, in the type that `fold_dtype` gives. Sums and products in a wider type have the
     /// same low bits.
     pub(super) fn fold(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
         let operator = match op {
@@ -198,24 +204,28 @@ impl ModelWriter<'_> {
             _ => "ReduceMin",
         };
         let is_extreme = matches!(op, ReduceOp::Max | ReduceOp::Min);
-        let wider = widened(dtype, is_extreme);
+        let wider = fold_dtype(dtype, is_extreme);
         if wider == dtype {
-            return self.reduced(operator, whole, axis);
+            return self.reduce_node(operator, whole, axis);
         }
         let wide = self.cast(whole, wider);
-        let reduced = self.reduced(operator, &wide, axis);
+        let reduced = self.reduce_node(operator, &wide, axis);
         self.cast(&reduced, dtype)
     }
 
     /// Writes an arg-reduction.
-    fn search(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
+    fn arg_reduce(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
         let operator = if op == ReduceOp::ArgMax { "ArgMax" } else { "ArgMin" };
         if dtype.is_float() {
             self.notes.warning(format!("{operator} of ONNX does not define the position of a NaN"));
         }
         let searched =
             if dtype == DType::Bool { self.cast(whole, DType::U8) } else { whole.to_owned() };
-        self.node(operator, &[&searched], vec![int("axis", axis as i64), int("keepdims", 0)])
+        self.node(
+            operator,
+            &[&searched],
+            vec![int_attribute("axis", axis as i64), int_attribute("keepdims", 0)],
+        )
     }
 }
 
@@ -224,7 +234,7 @@ const CUM_PROD: i64 = 26;
 
 /// The type in which the writer lets ONNX fold or scan elements of type `dtype`. ONNX accepts 8-bit
 /// integers only for a maximum or minimum (`is_extreme`), and 16-bit integers for no fold or scan.
-fn widened(dtype: DType, is_extreme: bool) -> DType {
+fn fold_dtype(dtype: DType, is_extreme: bool) -> DType {
     match (dtype.class(), dtype.size()) {
         (DTypeClass::Signed | DTypeClass::Unsigned, 1) if is_extreme => dtype,
         (DTypeClass::Signed, 1 | 2) => DType::I32,
