@@ -34,7 +34,7 @@ pub(super) fn gelu(call: &Call<'_>) -> LoweringResult {
 }
 
 /// An operand with one element, as a scalar.
-fn single(call: &Call<'_>, operand: usize) -> LoweringResult {
+fn scalar_operand(call: &Call<'_>, operand: usize) -> LoweringResult {
     let is_single = call.shape(operand)?.iter().all(|&size| size == 1);
     match is_single {
         true => Ok(call.builder.reshape(call.value(operand), [])?),
@@ -48,14 +48,14 @@ fn single(call: &Call<'_>, operand: usize) -> LoweringResult {
 /// `lambda * (x if x > 0 else alpha * expm1(x))`; the factors are operands.
 pub(super) fn selu(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
-    let (x, alpha, lambda) = (call.value(0), single(call, 1)?, single(call, 2)?);
+    let (x, alpha, lambda) = (call.value(0), scalar_operand(call, 1)?, scalar_operand(call, 2)?);
     let below = x.gt(0).select(0, &x).expm1() * alpha;
     Ok(x.gt(0).select(&x, below) * lambda)
 }
 
 pub(super) fn hard_sigmoid(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
-    let (x, alpha, beta) = (call.value(0), single(call, 1)?, single(call, 2)?);
+    let (x, alpha, beta) = (call.value(0), scalar_operand(call, 1)?, scalar_operand(call, 2)?);
     Ok((x * alpha + beta).clamp(0, 1))
 }
 
@@ -63,7 +63,7 @@ pub(super) fn hard_sigmoid(call: &Call<'_>) -> LoweringResult {
 pub(super) fn swish(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
     let x = call.value(0);
-    let argument = if call.has(1) { &x * single(call, 1)? } else { x.clone() };
+    let argument = if call.has(1) { &x * scalar_operand(call, 1)? } else { x.clone() };
     Ok(x * argument.logistic())
 }
 
@@ -82,7 +82,7 @@ pub(super) fn fake_quantize(call: &Call<'_>) -> LoweringResult {
     }
     let steps = (levels - 1) as f64;
     let x = call.value(0);
-    let range = |operand: usize| onto_data(call, operand);
+    let range = |operand: usize| broadcast_to_data(call, operand);
     let (low, high, new_low, new_high) = (range(1)?, range(2)?, range(3)?, range(4)?);
     let none = call.builder.none();
     let scaled = none.div(none.sub(&x, &low)?, none.sub(&high, &low)?)? * steps;
@@ -94,7 +94,7 @@ pub(super) fn fake_quantize(call: &Call<'_>) -> LoweringResult {
 }
 
 /// An operand broadcast to the shape of operand 0 by the rule of the layer; without a rule unchanged.
-fn onto_data(call: &Call<'_>, operand: usize) -> LoweringResult<Value> {
+fn broadcast_to_data(call: &Call<'_>, operand: usize) -> LoweringResult<Value> {
     let value = call.value(operand);
     let rule = match call.layer.rule()? {
         RuleSet::Numpy => TargetRule::Unidirectional,

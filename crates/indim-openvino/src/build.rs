@@ -153,7 +153,7 @@ impl<'m> ProgramBuilder<'m> {
             Lowering::Shape(shape) => return Ok(vec![constant(shape(&call)?)]),
             _ => {}
         }
-        match computed(operation, &call) {
+        match fold_constants(operation, &call) {
             Some(arrays) => Ok(arrays.into_iter().map(constant).collect()),
             None => {
                 let values = operation.lower(&call)?.into_iter();
@@ -225,7 +225,7 @@ impl<'m> ProgramBuilder<'m> {
 
 /// The results of a call as constants, if the elements of all operands are known and the results are
 /// small.
-fn computed(operation: &Operation, call: &Call<'_>) -> Option<Vec<Array>> {
+fn fold_constants(operation: &Operation, call: &Call<'_>) -> Option<Vec<Array>> {
     let operands: Vec<Option<KnownValue>> = call.operands.iter().cloned().map(Some).collect();
     fold_known_operands(&operands, |builder, operands| {
         let operands: Vec<KnownValue> = operands.iter().flatten().cloned().collect();

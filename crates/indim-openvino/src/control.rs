@@ -61,13 +61,13 @@ impl<'m> ControlLayer<'m> {
     /// The operand at a port.
     fn operand(&self, port: &MappedPort) -> LoweringResult<&KnownValue> {
         let position = port.external.and_then(|id| self.inputs.get(&id).copied());
-        position.and_then(|position| self.operands.get(position)).ok_or_else(|| missing(port))
+        position.and_then(|position| self.operands.get(position)).ok_or_else(|| missing_port(port))
     }
 
     /// The index of the output at a port of a loop.
     fn output(&self, port: &MappedPort) -> LoweringResult<usize> {
         let position = port.external.and_then(|id| self.outputs.get(&id).copied());
-        position.ok_or_else(|| missing(port))
+        position.ok_or_else(|| missing_port(port))
     }
 
     /// The output ports of a branch, in the order of the layer's outputs. As in OpenVINO, the n-th
@@ -76,20 +76,20 @@ impl<'m> ControlLayer<'m> {
     fn branch_outputs<'p>(&self, body: &'p Body) -> LoweringResult<Vec<&'p MappedPort>> {
         let mut ports = BTreeMap::new();
         for port in &body.ports.outputs {
-            let id = port.external.ok_or_else(|| missing(port))?;
+            let id = port.external.ok_or_else(|| missing_port(port))?;
             if ports.insert(id, port).is_some() {
                 let (what, name) = ("output port of a branch", id.to_string());
                 return Err(FormatErrorKind::Duplicate { what, name });
             }
         }
         match ports.values().nth(self.outputs.len()) {
-            Some(port) => Err(missing(port)),
+            Some(port) => Err(missing_port(port)),
             None => Ok(ports.into_values().collect()),
         }
     }
 }
 
-fn missing(port: &MappedPort) -> FormatErrorKind {
+fn missing_port(port: &MappedPort) -> FormatErrorKind {
     let name = port.external.map_or_else(|| "-1".to_owned(), |port| port.to_string());
     FormatErrorKind::Undefined { what: "port of the layer", name }
 }
@@ -115,8 +115,8 @@ impl<'m> ProgramBuilder<'m> {
             }
         };
         match control.layer.is("If") {
-            true => self.branched(&control, [body("then_body")?, body("else_body")?]),
-            false => self.looped(&control, body("body")?),
+            true => self.build_branch(&control, [body("then_body")?, body("else_body")?]),
+            false => self.build_loop(&control, body("body")?),
         }
     }
 
@@ -159,7 +159,7 @@ impl<'m> ProgramBuilder<'m> {
         Ok(())
     }
 
-    fn branched(
+    fn build_branch(
         &mut self,
         control: &ControlLayer<'m>,
         bodies: [(&'m Body, Frame<'m>); 2],
@@ -212,7 +212,7 @@ impl<'m> ProgramBuilder<'m> {
         Ok(results.collect())
     }
 
-    fn looped(
+    fn build_loop(
         &mut self,
         control: &ControlLayer<'m>,
         (body, mut frame): (&'m Body, Frame<'m>),
@@ -287,7 +287,7 @@ impl<'m> ProgramBuilder<'m> {
         if let Some(state) = plan.state_of_parameter.get(&port.internal) {
             return Ok(given[1 + state].clone().into());
         }
-        let Some(position) = given.first() else { return Err(missing(port)) };
+        let Some(position) = given.first() else { return Err(missing_port(port)) };
         if port.purpose == ITERATION {
             let layer = &frame.network.layers[port.internal];
             let dtype = layer.attribute("element_type").map_or(Ok(None), element_type)?;
@@ -442,7 +442,7 @@ impl Parts {
         let bound = |bound: i64| i128::from(bound) + if bound < 0 { space + 1 } else { 0 };
         let (start, end) = (bound(self.start), bound(self.end));
         let (low, high) = if self.stride < 0 { (end, start) } else { (start, end) };
-        let part = i128::from(self.part()?);
+        let part = i128::from(self.checked_part_size()?);
         if low < 0 || low > high || high > space || (high - low) % part != 0 {
             let problem = format!("gives no parts of {part} between {low} and {high} of {space}");
             return Err(FormatErrorKind::attribute("start", problem));
@@ -460,8 +460,9 @@ impl Parts {
     fn join(&self, builder: &GraphBuilder, stack: &Value) -> LoweringResult<Value> {
         let shape = stack.array_type()?.shape;
         let axis = self.axis_of(shape.rank() - 1)?;
-        if shape[axis + 1] as i64 != self.part()? {
-            let problem = format!("is {}, the results have {}", self.part()?, shape[axis + 1]);
+        if shape[axis + 1] as i64 != self.checked_part_size()? {
+            let problem =
+                format!("is {}, the results have {}", self.checked_part_size()?, shape[axis + 1]);
             return Err(FormatErrorKind::attribute("part_size", problem));
         }
         let mut sizes: Vec<usize> = shape[1..].to_vec();
@@ -478,7 +479,7 @@ impl Parts {
     }
 
     /// The size of a part, which must equal the distance between the starts of neighbouring parts.
-    fn part(&self) -> LoweringResult<i64> {
+    fn checked_part_size(&self) -> LoweringResult<i64> {
         let (part, stride) = (self.part_size, self.stride.checked_abs());
         let what = || {
             format!(

@@ -10,16 +10,16 @@ use crate::call::{Call, LoweringResult};
 
 /// `Gather` before the eighth operation set: an index out of range gives 0, also a negative one.
 pub(super) fn gather(call: &Call<'_>) -> LoweringResult {
-    elements(call, false)
+    gather_along_axis(call, false)
 }
 
 /// `Gather` from the eighth operation set on: negative indices count from the end; other indices out of range
 /// give 0.
 pub(super) fn gather_from_end(call: &Call<'_>) -> LoweringResult {
-    elements(call, true)
+    gather_along_axis(call, true)
 }
 
-fn elements(call: &Call<'_>, is_from_end: bool) -> LoweringResult {
+fn gather_along_axis(call: &Call<'_>, is_from_end: bool) -> LoweringResult {
     let (b, shape, of_indices) = (call.builder, call.shape(0)?, call.shape(1)?);
     let axis = call.axis(call.integer(2)?, shape.rank())?;
     let batches = batch_dims(call, of_indices.rank().min(axis))?;

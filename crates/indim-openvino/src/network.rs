@@ -54,7 +54,7 @@ impl Network {
     fn of(net: Node<'_, '_>, limits: &FormatLimits) -> Result<Network, FormatError> {
         let mut layers = read_layers(section(net, "layers")?, limits)?;
         connect(&mut layers, section(net, "edges")?)?;
-        let order = order(&layers)?;
+        let order = topological_order(&layers)?;
         let mut bodies = Vec::new();
         for (layer, node) in xml::children(section(net, "layers")?, "layer").enumerate() {
             for (name, ports) in BODIES {
@@ -190,7 +190,7 @@ impl Ports {
 
 /// Positions of the layers in topological order (Kahn's algorithm). Layers that become ready at the same
 /// time stay in the order of the file.
-pub(super) fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
+pub(super) fn topological_order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); layers.len()];
     let mut missing_sources: Vec<usize> = Vec::with_capacity(layers.len());
     for (position, layer) in layers.iter().enumerate() {
@@ -210,14 +210,14 @@ pub(super) fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
         }
     }
     match missing_sources.iter().position(|&count| count > 0) {
-        Some(waiting_layer) => Err(cycle(layers, &missing_sources, waiting_layer)),
+        Some(waiting_layer) => Err(cycle_error(layers, &missing_sources, waiting_layer)),
         None => Ok(order),
     }
 }
 
 /// The error of a cycle, at one of its edges. Each waiting layer has a waiting source, so the walk from
 /// source to source ends in a cycle.
-fn cycle(layers: &[Layer], missing_sources: &[usize], waiting_layer: usize) -> FormatError {
+fn cycle_error(layers: &[Layer], missing_sources: &[usize], waiting_layer: usize) -> FormatError {
     let missing_source = |layer: usize| {
         layers[layer].sources.iter().find(|source| missing_sources[source.layer] > 0)
     };

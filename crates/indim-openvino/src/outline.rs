@@ -15,7 +15,7 @@ use crate::layer::{Layer, Port};
 use crate::network::Network;
 use crate::operation::{Lowering, operation_of};
 use crate::size_sources::size_sources;
-use crate::survey::opaque;
+use crate::survey::opaque_layers;
 
 /// Maximum characters of one attribute as text.
 const MAX_ATTRIBUTE: usize = 60;
@@ -42,7 +42,7 @@ fn walk(
     (region, options): (&Arc<str>, &OutlineOptions),
     lists: &ShortLists<'_>,
 ) -> (Vec<ValueIndex>, Vec<ValueIndex>) {
-    let is_opaque = opaque(network);
+    let is_opaque = opaque_layers(network);
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     let mut values: Vec<Vec<ValueIndex>> = vec![Vec::new(); network.layers.len()];
     for &position in &network.order {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use indim_model::{FormatError, FormatErrorKind, ProgramPart, remaining_positions};
 
 use crate::layer::{Edge, Layer};
-use crate::network::{Network, order};
+use crate::network::{Network, topological_order};
 
 /// A name with its layer and the output of that layer.
 type NamedOutput<'n> = (&'n str, (usize, usize));
@@ -94,7 +94,7 @@ impl Network {
             body.layer = position.unwrap_or_default();
             position.is_some()
         });
-        let order = order(&self.layers)?;
+        let order = topological_order(&self.layers)?;
         Ok(Network { order, ..self })
     }
 }

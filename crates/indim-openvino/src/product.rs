@@ -13,12 +13,12 @@ fn is_number(dtype: DType) -> bool {
 /// NumPy's `matmul`; attributes exchange the last two axes of an operand first.
 pub(super) fn mat_mul(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
-    let (a, b) = (transposed(call, 0, "transpose_a")?, transposed(call, 1, "transpose_b")?);
+    let (a, b) = (matmul_operand(call, 0, "transpose_a")?, matmul_operand(call, 1, "transpose_b")?);
     Ok(call.builder.product(&call.rule.of(ContractionRule::Matmul), a, b, None)?)
 }
 
 /// An operand with its last two axes exchanged if the attribute is set; a vector stays as it is.
-fn transposed(call: &Call<'_>, operand: usize, attribute: &str) -> LoweringResult {
+fn matmul_operand(call: &Call<'_>, operand: usize, attribute: &str) -> LoweringResult {
     let value = call.value(operand);
     let rank = call.shape(operand)?.rank();
     if !call.layer.flag(attribute, Some(false))? || rank < 2 {

@@ -16,30 +16,28 @@ use indim_ops::ArrayType;
 
 use crate::call::{Call, LoweringResult};
 
-type Values = LoweringResult<Vec<Value>>;
-
-pub(super) fn lstm_cell(call: &Call<'_>) -> Values {
-    cell(call, lstm(call)?)
+pub(super) fn lstm_cell(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
+    lower_cell(call, lstm(call)?)
 }
 
-pub(super) fn gru_cell(call: &Call<'_>) -> Values {
-    cell(call, gru(call)?)
+pub(super) fn gru_cell(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
+    lower_cell(call, gru(call)?)
 }
 
-pub(super) fn rnn_cell(call: &Call<'_>) -> Values {
-    cell(call, CellKind::Rnn)
+pub(super) fn rnn_cell(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
+    lower_cell(call, CellKind::Rnn)
 }
 
-pub(super) fn lstm_sequence(call: &Call<'_>) -> Values {
-    sequence(call, lstm(call)?)
+pub(super) fn lstm_sequence(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
+    lower_sequence(call, lstm(call)?)
 }
 
-pub(super) fn gru_sequence(call: &Call<'_>) -> Values {
-    sequence(call, gru(call)?)
+pub(super) fn gru_sequence(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
+    lower_sequence(call, gru(call)?)
 }
 
-pub(super) fn rnn_sequence(call: &Call<'_>) -> Values {
-    sequence(call, CellKind::Rnn)
+pub(super) fn rnn_sequence(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
+    lower_sequence(call, CellKind::Rnn)
 }
 
 /// The gates are in the order of the letters of `weights_format`.
@@ -63,7 +61,7 @@ fn gru(call: &Call<'_>) -> LoweringResult<CellKind> {
 }
 
 /// Operands: the input, the states, the weights of both products, the bias.
-fn cell(call: &Call<'_>, kind: CellKind) -> Values {
+fn lower_cell(call: &Call<'_>, kind: CellKind) -> LoweringResult<Vec<Value>> {
     let states: Vec<Value> = (1..=kind.states()).map(|state| call.value(state)).collect();
     let operand = |position: usize| call.has(position).then(|| call.value(position));
     let first = 1 + kind.states();
@@ -78,7 +76,7 @@ fn cell(call: &Call<'_>, kind: CellKind) -> Values {
 }
 
 /// Operands: the input, the states, the lengths, the weights of both products, the bias.
-fn sequence(call: &Call<'_>, kind: CellKind) -> Values {
+fn lower_sequence(call: &Call<'_>, kind: CellKind) -> LoweringResult<Vec<Value>> {
     let directions = directions(&call.layer.word("direction", "forward"))?;
     let first = 2 + kind.states();
     let ranks = [(0, 3), (1, 3), (first, 3), (first + 1, 3), (first + 2, 2)];
@@ -150,7 +148,8 @@ fn recurrent_cell(call: &Call<'_>, kind: CellKind) -> LoweringResult<RecurrentCe
     };
     let names = call.layer.word("activations", default);
     let names = if names.is_empty() { default.to_owned() } else { names };
-    let (alpha, beta) = (numbers(call, "activations_alpha")?, numbers(call, "activations_beta")?);
+    let (alpha, beta) =
+        (number_list(call, "activations_alpha")?, number_list(call, "activations_beta")?);
     let mut activations = Vec::with_capacity(kind.activations());
     for (position, name) in names.split(',').enumerate().take(kind.activations() + 1) {
         let number = |numbers: &[f64]| numbers.get(position).copied();
@@ -171,7 +170,7 @@ fn recurrent_cell(call: &Call<'_>, kind: CellKind) -> LoweringResult<RecurrentCe
 }
 
 /// A list of numbers; empty without the attribute.
-fn numbers(call: &Call<'_>, name: &str) -> LoweringResult<Vec<f64>> {
+fn number_list(call: &Call<'_>, name: &str) -> LoweringResult<Vec<f64>> {
     let text = call.layer.attribute(name).unwrap_or_default();
     let numbers = text.split(',').map(str::trim).filter(|number| !number.is_empty());
     let wrong = |_| FormatErrorKind::attribute(name, "is no list of numbers");

@@ -97,7 +97,7 @@ pub(super) fn mvn(call: &Call<'_>) -> LoweringResult {
         }
     };
     let axes = call.axes(1, call.shape(0)?.rank())?;
-    normalized(call, &axes, epsilon)
+    normalize(call, &axes, epsilon)
 }
 
 /// `MVN` of opset 1: normalises the axes behind the channels, and also the channels unless
@@ -107,11 +107,11 @@ pub(super) fn mvn_of_channels(call: &Call<'_>) -> LoweringResult {
     let rank = call.shape(0)?.rank();
     let across = call.layer.flag("across_channels", Some(true))?;
     let axes: Vec<usize> = (if across { 1 } else { 2 }..rank).collect();
-    normalized(call, &axes, epsilon)
+    normalize(call, &axes, epsilon)
 }
 
 /// Normalises to mean 0 and, if the layer requests it, variance 1 along these axes.
-fn normalized(call: &Call<'_>, axes: &[usize], epsilon: Epsilon) -> LoweringResult {
+fn normalize(call: &Call<'_>, axes: &[usize], epsilon: Epsilon) -> LoweringResult {
     let normalizes_variance = call.layer.flag("normalize_variance", Some(true))?;
     let x = in_computation_dtype(call, 0)?;
     let result = match normalizes_variance {

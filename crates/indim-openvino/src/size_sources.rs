@@ -55,8 +55,8 @@ pub(super) fn size_sources(
     let call = SizeSourceRules { network, layer, lists };
     let is_any = |names: &[&str]| names.iter().any(|name| layer.is(name));
     let sources = match layer.operation.to_ascii_lowercase().as_str() {
-        _ if is_any(&SAME_SHAPE) => call.same(),
-        _ if is_any(&SAME_BATCH) => call.batch(),
+        _ if is_any(&SAME_SHAPE) => call.same_shape(),
+        _ if is_any(&SAME_BATCH) => call.same_batch(),
         "concat" => call.without_attribute_axis("axis"),
         "topk" => call.without_attribute_axis("axis"),
         "split" | "variadicsplit" => call.without_axes_of(1),
@@ -105,11 +105,11 @@ impl SizeSourceRules<'_, '_> {
             .collect()
     }
 
-    fn same(&self) -> Sources {
+    fn same_shape(&self) -> Sources {
         Some((0..self.rank(0)?).map(|axis| Some((0, axis))).collect())
     }
 
-    fn batch(&self) -> Sources {
+    fn same_batch(&self) -> Sources {
         Some((0..self.rank(0)?).map(|axis| (axis == 0).then_some((0, 0))).collect())
     }
 
@@ -196,7 +196,7 @@ impl SizeSourceRules<'_, '_> {
     /// their source does not matter.
     fn reduced(&self) -> Sources {
         if self.layer.flag("keep_dims", Some(false)).ok()? {
-            return self.same();
+            return self.same_shape();
         }
         self.squeezed()
     }

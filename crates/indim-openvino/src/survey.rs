@@ -37,7 +37,7 @@ impl Survey {
         unsupported.check()?;
         let operations = operations(network);
         let is_shape = shape_inputs(network, &operations);
-        let is_known = known(network, &operations, &is_shape);
+        let is_known = layers_with_known_results(network, &operations, &is_shape);
         for (layer, operation) in network.layers.iter().zip(&operations) {
             check_count(layer, operation)?;
             check_shape_operands(network, layer, operation, &is_known)?;
@@ -88,7 +88,7 @@ fn count_unsupported(network: &Network, unsupported: &mut UnsupportedOperations)
 }
 
 /// For each layer, whether indim has no lowering for it.
-pub(super) fn opaque(network: &Network) -> Vec<bool> {
+pub(super) fn opaque_layers(network: &Network) -> Vec<bool> {
     let rows = rows(network, &mut UnsupportedOperations::default());
     let is_opaque = |(layer, row): (&Layer, &Option<_>)| row.is_none() || refusal(layer).is_some();
     network.layers.iter().zip(&rows).map(is_opaque).collect()
@@ -175,7 +175,11 @@ fn is_of_integers(layer: &Layer) -> bool {
 }
 
 /// Whether the results of each layer are known at build time.
-fn known(network: &Network, operations: &[&Operation], is_shape: &[bool]) -> Vec<bool> {
+fn layers_with_known_results(
+    network: &Network,
+    operations: &[&Operation],
+    is_shape: &[bool],
+) -> Vec<bool> {
     let mut is_known = vec![false; network.layers.len()];
     for &position in &network.order {
         let sources = &network.layers[position].sources;
@@ -213,7 +217,7 @@ fn check_shape_operands(
     for &shape in operation.shape_operands {
         let Some(source) = layer.sources.get(shape) else { continue };
         if !is_known[source.layer] {
-            let chain = chain(network, source.layer, is_known);
+            let chain = unknown_chain(network, source.layer, is_known);
             return Err(FormatErrorKind::DependsOnData { chain }.at(layer.location()));
         }
     }
@@ -221,7 +225,7 @@ fn check_shape_operands(
 }
 
 /// The unknown layers on the way from an input to the layer `from`, the last `MAX_SHOWN` of them.
-fn chain(network: &Network, from: usize, is_known: &[bool]) -> Vec<String> {
+fn unknown_chain(network: &Network, from: usize, is_known: &[bool]) -> Vec<String> {
     /// Maximum number of layers that an error lists; more do not help the user.
     const MAX_SHOWN: usize = 8;
     let mut chain = vec![network.layers[from].described()];

@@ -31,13 +31,13 @@ pub(super) fn reshape(call: &Call<'_>) -> LoweringResult {
         });
     }
     if let Some(axis) = open {
-        sizes[axis] = rest(&from, &sizes)?;
+        sizes[axis] = inferred_size(&from, &sizes)?;
     }
     Ok(call.builder.reshape(call.value(0), sizes)?)
 }
 
 /// The inferred size: the elements of `from` divided by those of `sizes`.
-fn rest(from: &Shape, sizes: &[usize]) -> LoweringResult<usize> {
+fn inferred_size(from: &Shape, sizes: &[usize]) -> LoweringResult<usize> {
     let product =
         |sizes: &[usize]| sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
     match (product(from), product(sizes)) {
@@ -97,7 +97,7 @@ pub(super) fn split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     let count = call.layer.integer("num_splits", None)?;
     match usize::try_from(count) {
         Ok(count) if count == call.layer.outputs.len() && shape[axis] % count.max(1) == 0 => {
-            parts(call, axis, &vec![shape[axis] / count.max(1); count])
+            slice_parts(call, axis, &vec![shape[axis] / count.max(1); count])
         }
         _ => Err(FormatErrorKind::attribute(
             "num_splits",
@@ -130,11 +130,11 @@ pub(super) fn variadic_split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     }
     let sizes: Vec<usize> =
         lengths.iter().map(|&length| usize::try_from(length).unwrap_or(left)).collect();
-    parts(call, axis, &sizes)
+    slice_parts(call, axis, &sizes)
 }
 
 /// Splits the first operand along an axis into consecutive parts.
-fn parts(call: &Call<'_>, axis: usize, sizes: &[usize]) -> LoweringResult<Vec<Value>> {
+fn slice_parts(call: &Call<'_>, axis: usize, sizes: &[usize]) -> LoweringResult<Vec<Value>> {
     let (x, shape) = (call.value(0), call.shape(0)?);
     let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
     let mut start = 0;

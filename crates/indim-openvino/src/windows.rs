@@ -20,7 +20,7 @@ fn is_number(dtype: DType) -> bool {
 
 /// An attribute that lists `count` numbers, each at least `min`. Without the attribute, each is
 /// `default`.
-fn list(
+fn integer_list(
     call: &Call<'_>,
     name: &str,
     (count, min): (usize, i64),
@@ -38,8 +38,8 @@ fn spatial(call: &Call<'_>) -> LoweringResult<Vec<usize>> {
 
 /// Windows with the strides and dilations of the attributes, without padding; `kernel` has their sizes.
 fn unpadded_windows(call: &Call<'_>, kernel: &[usize]) -> LoweringResult<Vec<PaddedWindow>> {
-    let strides = list(call, "strides", (kernel.len(), 1), 1)?;
-    let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
+    let strides = integer_list(call, "strides", (kernel.len(), 1), 1)?;
+    let dilations = integer_list(call, "dilations", (kernel.len(), 1), 1)?;
     plain_windows(kernel, &strides, &dilations)
 }
 
@@ -50,8 +50,8 @@ fn stated_pads(call: &Call<'_>, rank: usize) -> LoweringResult<Option<Vec<(i64, 
         "same_upper" | "same_lower" => Ok(None),
         "valid" => Ok(Some(vec![(0, 0); rank])),
         "explicit" | "notset" => {
-            let before = list(call, "pads_begin", (rank, 0), 0)?;
-            let pads_end = list(call, "pads_end", (rank, 0), 0)?;
+            let before = integer_list(call, "pads_begin", (rank, 0), 0)?;
+            let pads_end = integer_list(call, "pads_end", (rank, 0), 0)?;
             Ok(Some(before.into_iter().zip(pads_end).collect()))
         }
         _ => {
@@ -111,7 +111,7 @@ pub(super) fn backward(call: &Call<'_>) -> LoweringResult {
     let kernel = kernel_sizes(call, 2)?;
     let order: Vec<i64> = [1, 0].into_iter().chain(2..kernel.len() as i64 + 2).collect();
     let weights = call.builder.transpose(call.value(1), &order)?;
-    transposed(call, &kernel, weights, 1)
+    transposed_convolution(call, &kernel, weights, 1)
 }
 
 /// `GroupConvolutionBackpropData`: the weights are `[groups, in / groups, out / groups, ..]`.
@@ -122,14 +122,24 @@ pub(super) fn group_backward(call: &Call<'_>) -> LoweringResult {
     let transposed_weights = call.builder.transpose(call.value(1), &order)?;
     let sizes = [weights[0].saturating_mul(weights[2]), weights[1]];
     let merged_sizes: Vec<usize> = sizes.iter().chain(&kernel).copied().collect();
-    transposed(call, &kernel, call.builder.reshape(transposed_weights, merged_sizes)?, weights[0])
+    transposed_convolution(
+        call,
+        &kernel,
+        call.builder.reshape(transposed_weights, merged_sizes)?,
+        weights[0],
+    )
 }
 
 /// Inserts zeros between the elements of the operand and convolves it with the reversed weights,
 /// `[out, in / groups, ..]`.
-fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) -> LoweringResult {
+fn transposed_convolution(
+    call: &Call<'_>,
+    kernel: &[usize],
+    weights: Value,
+    groups: usize,
+) -> LoweringResult {
     let (rank, sizes) = (kernel.len(), spatial(call)?);
-    let extra = list(call, "output_padding", (rank, 0), 0)?;
+    let extra = integer_list(call, "output_padding", (rank, 0), 0)?;
     let stated = if call.has(2) { Some(call.integers(2)?) } else { None };
     if let Some(stated) = stated.as_ref().filter(|stated| stated.len() != rank) {
         let expected = format!("{rank} sizes as operand 2, not {}", stated.len());
@@ -164,10 +174,10 @@ fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) 
 }
 
 /// The windows of a pool with their axes, and the padding elements that rounding adds.
-fn pooled(call: &Call<'_>) -> LoweringResult<PaddedWindows<(usize, PaddedWindow)>> {
+fn pool_windows(call: &Call<'_>) -> LoweringResult<PaddedWindows<(usize, PaddedWindow)>> {
     let rank = spatial(call)?.len();
     call.layer.text("kernel")?;
-    let kernel = list(call, "kernel", (rank, 1), 1)?;
+    let kernel = integer_list(call, "kernel", (rank, 1), 1)?;
     let kernel: Vec<usize> = kernel.into_iter().map(|size| size as usize).collect();
     let rounding = match &call.layer.word("rounding_type", "floor")[..] {
         "floor" => WindowRounding::Floor,
@@ -182,7 +192,7 @@ fn pooled(call: &Call<'_>) -> LoweringResult<PaddedWindows<(usize, PaddedWindow)
 /// `AvgPool`: the average of the elements of each window, with or without the padding.
 pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
-    let (windows, rounding_padding) = pooled(call)?;
+    let (windows, rounding_padding) = pool_windows(call)?;
     let divisor = match call.layer.flag("exclude-pad", None)? {
         true => PoolDivisor::Elements,
         false => PoolDivisor::Padded,
@@ -193,7 +203,7 @@ pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
 /// `MaxPool`: the largest element of each window. A NaN is ignored, as in OpenVINO's CPU back end.
 pub(super) fn max_pool(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
-    let (windows, _) = pooled(call)?;
+    let (windows, _) = pool_windows(call)?;
     let x = call.value(0);
     let numbers = match call.dtype(0)?.is_float() {
         true => x.is_nan().select(f64::NEG_INFINITY, x),

@@ -79,7 +79,11 @@ const RULES: &[RuleRow] = &[
         "CumProd", "CumSum", "GroupNormalization", "InstanceNormalization", "LRN", "LpNormalization",
         "MeanVarianceNormalization", "ReverseSequence", "RotaryEmbedding", "Trilu",
     ], elementwise::same_type, NodeRole::SameShape),
-    with_role(&["LayerNormalization", "RMSNormalization"], indexing::layer_normalization, NodeRole::SameShape),
+    with_role(
+        &["LayerNormalization", "RMSNormalization"],
+        indexing::layer_normalization,
+        NodeRole::SameShape,
+    ),
     with_role(&["BatchNormalization"], indexing::batch_normalization, NodeRole::SameShape),
     with_role(&["Constant"], creation::constant, NodeRole::Constant),
     with_role(&["ConstantOfShape"], creation::constant_of_shape, NodeRole::Constant),

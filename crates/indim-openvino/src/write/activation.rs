@@ -55,7 +55,7 @@ impl LayerWriter {
             ("eps_mode", mode.to_owned()),
         ];
         let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-        let operands = [x.clone(), self.file.list(&axes)];
+        let operands = [x.clone(), self.file.integer_list(&axes)];
         self.file.layer(("MVN", 6), &attributes, &operands, x.array_type.clone())
     }
 

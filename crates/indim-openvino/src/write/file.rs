@@ -114,7 +114,7 @@ impl File {
     }
 
     /// A constant of integers along one axis.
-    pub(super) fn list(&mut self, numbers: &[i64]) -> WriterPort {
+    pub(super) fn integer_list(&mut self, numbers: &[i64]) -> WriterPort {
         if let Some(port) = self.lists.get(numbers) {
             return port.clone();
         }

@@ -39,7 +39,7 @@ impl NetworkWriter<'_> {
             }
         }
         let indices = self.openvino_indices(indices, size, mode)?;
-        let axis = self.layers.file.list(&[axis as i64]);
+        let axis = self.layers.file.integer_list(&[axis as i64]);
         let axis = self.layers.reshape(&axis, &Shape::scalar());
         let attribute = ("batch_dims", "0".to_owned());
         let operands = [x.clone(), indices, axis];
@@ -133,8 +133,8 @@ impl NetworkWriter<'_> {
         let updates = self.layers.reshape(updates, &sizes);
         let indices = self.layers.reshape(&indices, &Shape::from([count]));
         let indices = self.layers.broadcast(&indices, &[axis], &sizes);
-        let [x, updates] = [x, &updates].map(|port| self.converted(port, wide));
-        let x = if longer { self.extended(&x, axis)? } else { x };
+        let [x, updates] = [x, &updates].map(|port| self.convert_if_needed(port, wide));
+        let x = if longer { self.append_zero(&x, axis)? } else { x };
         let reduction = match op {
             ScatterOp::Set => "none",
             ScatterOp::Add => "sum",
@@ -144,7 +144,7 @@ impl NetworkWriter<'_> {
         };
         let attributes = [("reduction", reduction.to_owned()), ("use_init_val", "true".to_owned())];
         let array_type = x.array_type.clone();
-        let axis_port = self.layers.file.list(&[axis as i64]);
+        let axis_port = self.layers.file.integer_list(&[axis as i64]);
         let operands = [x, indices, updates, axis_port];
         let scatter = ("ScatterElementsUpdate", 12);
         let mut result = self.layers.file.layer(scatter, &attributes, &operands, array_type);
@@ -152,10 +152,10 @@ impl NetworkWriter<'_> {
             let slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
             result = self.slice(&result, &slices, &ArrayType::new(wide, shape));
         }
-        Ok(self.converted(&result, dtype))
+        Ok(self.convert_if_needed(&result, dtype))
     }
 
-    fn converted(&mut self, port: &WriterPort, dtype: DType) -> WriterPort {
+    fn convert_if_needed(&mut self, port: &WriterPort, dtype: DType) -> WriterPort {
         match port.array_type.dtype == dtype {
             true => port.clone(),
             false => self.layers.convert(port, dtype),
@@ -181,7 +181,7 @@ impl NetworkWriter<'_> {
             return Ok(limited);
         }
         let dtype = limited.array_type.dtype;
-        let given = self.converted(indices, dtype);
+        let given = self.convert_if_needed(indices, dtype);
         let [zero, size] = [0.0, size as f64].map(|number| self.layers.number(number, dtype));
         let (zero, size) = (zero?, size?);
         let is_negative = self.layers.compare("Less", &given, &zero)?;
@@ -189,7 +189,7 @@ impl NetworkWriter<'_> {
     }
 
     /// The array with one more element along an axis, a zero.
-    fn extended(&mut self, x: &WriterPort, axis: usize) -> LayerResult {
+    fn append_zero(&mut self, x: &WriterPort, axis: usize) -> LayerResult {
         let ArrayType { dtype, shape } = x.array_type.clone();
         let mut sizes = shape.to_vec();
         sizes[axis] = 1;
@@ -219,8 +219,8 @@ impl NetworkWriter<'_> {
         if dtype.is_float() {
             self.notes.warning("TopK of OpenVINO does not define the place of a NaN");
         }
-        let key = self.converted(x, if dtype == DType::Bool { DType::U8 } else { dtype });
-        let count = self.layers.file.list(&[shape[axis] as i64]);
+        let key = self.convert_if_needed(x, if dtype == DType::Bool { DType::U8 } else { dtype });
+        let count = self.layers.file.integer_list(&[shape[axis] as i64]);
         let count = self.layers.reshape(&count, &Shape::scalar());
         let attributes = [
             ("axis", axis.to_string()),
@@ -236,7 +236,7 @@ impl NetworkWriter<'_> {
         let sorted =
             self.layers.file.layer_of_two(top_k, &attributes, &operands, (outputs, number));
         Some(Ok(match result {
-            SortResult::Values => self.converted(&sorted, dtype),
+            SortResult::Values => self.convert_if_needed(&sorted, dtype),
             SortResult::Positions => sorted,
         }))
     }
@@ -250,7 +250,7 @@ impl NetworkWriter<'_> {
     ) -> WriterPort {
         let dtype = operands[0].array_type.dtype;
         let key = if dtype == DType::Bool { DType::U8 } else { dtype };
-        let operands = [0, 1].map(|operand| self.converted(&operands[operand], key));
+        let operands = [0, 1].map(|operand| self.convert_if_needed(&operands[operand], key));
         if dtype.is_float() {
             self.notes.warning("SearchSorted of OpenVINO does not define the place of a NaN");
         }

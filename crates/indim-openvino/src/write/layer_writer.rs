@@ -99,7 +99,7 @@ impl LayerWriter {
         if x.array_type.shape == *shape {
             return x.clone();
         }
-        let target = self.sizes(shape);
+        let target = self.size_list(shape);
         let attribute = ("special_zero", "false".to_owned());
         let array_type = ArrayType::new(x.array_type.dtype, shape.clone());
         self.file.layer(("Reshape", 1), &[attribute], &[x.clone(), target], array_type)
@@ -112,7 +112,7 @@ impl LayerWriter {
         }
         let sizes: Shape = order.iter().map(|&from| x.array_type.shape[from]).collect();
         let order: Vec<i64> = order.iter().map(|&from| from as i64).collect();
-        let order = self.file.list(&order);
+        let order = self.file.integer_list(&order);
         let array_type = ArrayType::new(x.array_type.dtype, sizes);
         self.file.layer(("Transpose", 1), &[], &[x.clone(), order], array_type)
     }
@@ -124,19 +124,19 @@ impl LayerWriter {
         axes: &[usize],
         shape: &Shape,
     ) -> WriterPort {
-        let target = self.sizes(shape);
+        let target = self.size_list(shape);
         let array_type = ArrayType::new(x.array_type.dtype, shape.clone());
         if axes.is_empty() {
             let mode = ("mode", "numpy".to_owned());
             return self.file.layer(("Broadcast", 3), &[mode], &[x.clone(), target], array_type);
         }
         let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-        let (mode, axes) = (("mode", "explicit".to_owned()), self.file.list(&axes));
+        let (mode, axes) = (("mode", "explicit".to_owned()), self.file.integer_list(&axes));
         self.file.layer(("Broadcast", 3), &[mode], &[x.clone(), target, axes], array_type)
     }
 
-    fn sizes(&mut self, shape: &Shape) -> WriterPort {
+    fn size_list(&mut self, shape: &Shape) -> WriterPort {
         let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
-        self.file.list(&sizes)
+        self.file.integer_list(&sizes)
     }
 }

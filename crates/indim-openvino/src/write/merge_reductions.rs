@@ -4,7 +4,7 @@ use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::ReduceOp;
 
 /// Number of uses of each value of a graph.
-pub(super) fn uses(graph: &Graph) -> Vec<usize> {
+pub(super) fn use_counts(graph: &Graph) -> Vec<usize> {
     let mut uses = vec![0; graph.len()];
     let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
     operands.chain(graph.outputs()).for_each(|value| uses[value.index()] += 1);

@@ -77,7 +77,7 @@ impl NetworkWriter<'_> {
     fn iota(&mut self, axis: usize, array_type: &ArrayType) -> LayerResult {
         let size = array_type.shape[axis] as i64;
         let ends = [0, size, 1].map(|number| {
-            let list = self.layers.file.list(&[number]);
+            let list = self.layers.file.integer_list(&[number]);
             self.layers.reshape(&list, &Shape::scalar())
         });
         let attribute = ("output_type", "i64".to_owned());
@@ -135,7 +135,7 @@ impl NetworkWriter<'_> {
         let left = (0..shape.rank()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]);
         let result = ArrayType::new(*dtype, left.collect::<Shape>());
         let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-        let axes = self.layers.file.list(&axes);
+        let axes = self.layers.file.integer_list(&axes);
         let attribute = ("keep_dims", "false".to_owned());
         self.layers.file.layer(operation, &[attribute], &[x.clone(), axes], result)
     }
@@ -159,7 +159,8 @@ impl NetworkWriter<'_> {
             steps.push(step);
             axes.push(axis as i64);
         }
-        let lists = [starts, stops, steps, axes].map(|numbers| self.layers.file.list(&numbers));
+        let lists =
+            [starts, stops, steps, axes].map(|numbers| self.layers.file.integer_list(&numbers));
         let operands = [core::slice::from_ref(x), &lists].concat();
         self.layers.file.layer(("Slice", 8), &[], &operands, result.clone())
     }
