@@ -118,7 +118,8 @@ impl GraphBuilder {
         }
         let rule = RuleSet::Named { names: Vec::new() };
         let given = [like.clone(), operand].map(OperandArg::Value);
-        let [_, value] = self.expanded("broadcast", given, &rule, |types| Ok(types[0].dtype))?;
+        let [_, value] =
+            self.broadcast_operands("broadcast", given, &rule, |types| Ok(types[0].dtype))?;
         Ok(value)
     }
 

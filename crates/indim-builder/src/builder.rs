@@ -252,7 +252,7 @@ impl GraphBuilder {
     /// The operands of the function `name`, broadcast to the shape of its result. `result` checks their types
     /// and returns the result's element type.
     #[track_caller]
-    pub(crate) fn expanded<const COUNT: usize>(
+    pub(crate) fn broadcast_operands<const COUNT: usize>(
         &self,
         name: &'static str,
         operands: [OperandArg; COUNT],
@@ -371,7 +371,7 @@ impl GraphBuilder {
         let id = existing.unwrap_or_else(|| {
             let count = count_of(axes.iter().map(|&axis| shape[axis]), correction);
             let id = state.assembler.add_distinct(Literal::Float(count).element(dtype));
-            state.facts.count(id, value_axes, correction);
+            state.facts.add_count(id, value_axes, correction);
             id
         });
         drop(state);

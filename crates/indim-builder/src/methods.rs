@@ -7,7 +7,7 @@ use indim_shape::RuleSet;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 use crate::operand::sealed::Sealed;
-use crate::operators::operator;
+use crate::operators::apply_operator;
 
 impl GraphBuilder {
     /// Operations under `rule`: `b.under(RuleSet::Numpy).add(x, y)`.
@@ -163,7 +163,7 @@ macro_rules! define_methods {
                 $(#[doc = $udoc])+
                 #[track_caller]
                 pub fn $uname(&self) -> Value {
-                    operator(self.builder(), Op::$uop, &[self.into_arg()])
+                    apply_operator(self.builder(), Op::$uop, &[self.into_arg()])
                 }
             )*
             $(binary_method! {
@@ -171,7 +171,7 @@ macro_rules! define_methods {
                 $(#[doc = $bdoc])+
                 #[track_caller]
                 pub fn (&self, y: impl Operand) -> Value {
-                    operator(self.builder(), Op::$bop, &[self.into_arg(), y.into_arg()])
+                    apply_operator(self.builder(), Op::$bop, &[self.into_arg(), y.into_arg()])
                 }
             })*
         }

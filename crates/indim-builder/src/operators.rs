@@ -32,7 +32,7 @@ impl Value {
     /// ```
     #[track_caller]
     pub fn select(&self, on_true: impl Operand, on_false: impl Operand) -> Value {
-        operator(
+        apply_operator(
             self.builder(),
             Op::Select,
             &[self.into_arg(), on_true.into_arg(), on_false.into_arg()],
@@ -55,7 +55,11 @@ impl Value {
     /// ```
     #[track_caller]
     pub fn clamp(&self, low: impl Operand, high: impl Operand) -> Value {
-        operator(self.builder(), Op::Clamp, &[low.into_arg(), self.into_arg(), high.into_arg()])
+        apply_operator(
+            self.builder(),
+            Op::Clamp,
+            &[low.into_arg(), self.into_arg(), high.into_arg()],
+        )
     }
 
     /// The value times `factor` plus `summand`, with one rounding.
@@ -75,7 +79,11 @@ impl Value {
     /// ```
     #[track_caller]
     pub fn fma(&self, factor: impl Operand, summand: impl Operand) -> Value {
-        operator(self.builder(), Op::Fma, &[self.into_arg(), factor.into_arg(), summand.into_arg()])
+        apply_operator(
+            self.builder(),
+            Op::Fma,
+            &[self.into_arg(), factor.into_arg(), summand.into_arg()],
+        )
     }
 
     /// Every element converted to `dtype`.
@@ -87,12 +95,12 @@ impl Value {
 
 /// The operation on equal shapes, or on a scalar and any shape.
 #[track_caller]
-pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) -> Value {
+pub(crate) fn apply_operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) -> Value {
     // In the body of a loop an operand may belong to an outer builder. The innermost builder gets the
     // node.
     let builder = match operands.len() {
         1 => builder,
-        _ => operands.iter().fold(builder, inner),
+        _ => operands.iter().fold(builder, innermost_builder),
     };
     let is_scalar = |operand: &OperandArg| match operand {
         OperandArg::Value(value) => value.is_scalar(),
@@ -106,7 +114,7 @@ pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) 
 }
 
 /// The builder of the operand if it builds a body inside the graph of `builder`, else `builder`.
-fn inner<'a>(builder: &'a GraphBuilder, operand: &'a OperandArg) -> &'a GraphBuilder {
+fn innermost_builder<'a>(builder: &'a GraphBuilder, operand: &'a OperandArg) -> &'a GraphBuilder {
     match operand {
         OperandArg::Value(value) if value.builder().is_inside(builder) => value.builder(),
         _ => builder,
@@ -133,7 +141,7 @@ macro_rules! binary_operators {
                 #[track_caller]
                 fn $method(self, other: T) -> Value {
                     let op = $op;
-                    operator(self.builder(), op(self), &[self.into_arg(), other.into_arg()])
+                    apply_operator(self.builder(), op(self), &[self.into_arg(), other.into_arg()])
                 }
             }
         )*
@@ -144,7 +152,7 @@ macro_rules! binary_operators {
                     #[track_caller]
                     fn $method(self, value: $value) -> Value {
                         let op = $op;
-                        operator(value.builder(), op(&value), &[self.into_arg(), (&value).into_arg()])
+                        apply_operator(value.builder(), op(&value), &[self.into_arg(), (&value).into_arg()])
                     }
                 }
             )*};
@@ -191,7 +199,7 @@ macro_rules! unary_operators {
             type Output = Value;
             #[track_caller]
             fn $method(self) -> Value {
-                operator(self.builder(), Op::$op, &[self.into_arg()])
+                apply_operator(self.builder(), Op::$op, &[self.into_arg()])
             }
         }
     )*};

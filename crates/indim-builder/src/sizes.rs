@@ -63,6 +63,6 @@ impl GraphBuilder {
         shape: impl Into<Shape>,
     ) -> BuildResult {
         let id = self.operand_id("reshape", operand)?;
-        self.reshaped(id, shape.into())
+        self.reshape_unpinned(id, shape.into())
     }
 }

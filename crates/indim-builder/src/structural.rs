@@ -158,7 +158,7 @@ impl GraphBuilder {
     #[track_caller]
     pub fn reshape(&self, operand: impl Operand, shape: impl Into<Shape>) -> BuildResult {
         let id = self.operand_id("reshape", operand)?;
-        let reshaped = self.reshaped(id, shape.into())?;
+        let reshaped = self.reshape_unpinned(id, shape.into())?;
         for value in [id, reshaped.expect_id()] {
             self.pin_all(value, "a reshape to given sizes was asked for");
         }
@@ -167,7 +167,7 @@ impl GraphBuilder {
 
     /// Like [`GraphBuilder::reshape`], but pins no size.
     #[track_caller]
-    pub(crate) fn reshaped(&self, id: ValueId, shape: Shape) -> BuildResult {
+    pub(crate) fn reshape_unpinned(&self, id: ValueId, shape: Shape) -> BuildResult {
         let from = self.type_of(id);
         if shape.element_count().ok() != from.shape.element_count().ok() {
             return Err(self.error(

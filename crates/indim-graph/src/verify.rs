@@ -193,7 +193,7 @@ pub(crate) fn check_parameter(
 ) -> Result<(), VerifyErrorKind> {
     if !is_new {
         let name = name.to_owned();
-        return Err(rule("parameter", &[], GraphErrorKind::DuplicateParameter { name }));
+        return Err(rule_error("parameter", &[], GraphErrorKind::DuplicateParameter { name }));
     }
     match index == position {
         true => Ok(()),
@@ -216,7 +216,7 @@ pub(crate) fn check_node(
     operands: &[ArrayType],
     result: &ArrayType,
 ) -> Result<(), VerifyErrorKind> {
-    let broken = |error| rule(kind.name(), operands, error);
+    let broken = |error| rule_error(kind.name(), operands, error);
     if let Err(error) = result.shape.byte_count(result.dtype.size()) {
         return Err(broken(GraphErrorKind::Shape(Box::new(error))));
     }
@@ -241,7 +241,7 @@ pub(crate) fn check_node(
         }
         NodeKind::BroadcastInDim(map) => {
             expect_type(ArrayType::new(operands[0].dtype, &result.shape), result)?;
-            let dims: Vec<i64> = map.iter().map(|&axis| signed(axis)).collect();
+            let dims: Vec<i64> = map.iter().map(|&axis| as_i64(axis)).collect();
             match check_broadcast_in_dim(&operands[0].shape, &dims, &result.shape) {
                 Ok(_) => Ok(()),
                 Err(error) => Err(broken(GraphErrorKind::Shape(Box::new(error)))),
@@ -253,40 +253,40 @@ pub(crate) fn check_node(
         }
         NodeKind::Reduce { op, axis } => {
             let (_, expected) =
-                check_reduction(*op, signed(*axis), &operands[0]).map_err(broken)?;
+                check_reduction(*op, as_i64(*axis), &operands[0]).map_err(broken)?;
             expect_type(expected, result)
         }
         NodeKind::Slice(slices) => {
             expect_type(check_slices(slices, &operands[0]).map_err(broken)?, result)
         }
         NodeKind::Window { axis, window } => {
-            let checked = check_window(signed(*axis), window, &operands[0]);
+            let checked = check_window(as_i64(*axis), window, &operands[0]);
             expect_type(checked.map_err(broken)?.1, result)
         }
         NodeKind::Concatenate { axis } => {
-            let (_, expected) = check_concatenation(signed(*axis), operands).map_err(broken)?;
+            let (_, expected) = check_concatenation(as_i64(*axis), operands).map_err(broken)?;
             expect_type(expected, result)
         }
         NodeKind::Take { axis, .. } => {
             let [operand, indices] = [&operands[0], &operands[1]];
-            let (_, expected) = check_take(signed(*axis), operand, indices).map_err(broken)?;
+            let (_, expected) = check_take(as_i64(*axis), operand, indices).map_err(broken)?;
             expect_type(expected, result)
         }
         NodeKind::Scatter { op, axis, mode } => {
             let operands = [&operands[0], &operands[1], &operands[2]];
             let (_, expected) =
-                check_scatter(*op, signed(*axis), *mode, operands).map_err(broken)?;
+                check_scatter(*op, as_i64(*axis), *mode, operands).map_err(broken)?;
             expect_type(expected, result)
         }
         NodeKind::Contract { summed } => {
             expect_type(check_contraction(*summed, operands).map_err(broken)?, result)
         }
         NodeKind::Scan { op, axis, .. } => {
-            check_scan(*op, signed(*axis), &operands[0]).map_err(broken)?;
+            check_scan(*op, as_i64(*axis), &operands[0]).map_err(broken)?;
             expect_type(operands[0].clone(), result)
         }
         NodeKind::Sort { axis, result: of, .. } => {
-            let (_, expected) = check_sort(signed(*axis), *of, operands).map_err(broken)?;
+            let (_, expected) = check_sort(as_i64(*axis), *of, operands).map_err(broken)?;
             expect_type(expected, result)
         }
         NodeKind::SearchSorted { .. } => {
@@ -303,12 +303,16 @@ pub(crate) fn check_node(
     }
 }
 
-fn signed(axis: usize) -> i64 {
+fn as_i64(axis: usize) -> i64 {
     i64::try_from(axis).unwrap_or(i64::MAX)
 }
 
 /// The error as the builder reports it, with operands named by their positions.
-fn rule(operation: &'static str, operands: &[ArrayType], kind: GraphErrorKind) -> VerifyErrorKind {
+fn rule_error(
+    operation: &'static str,
+    operands: &[ArrayType],
+    kind: GraphErrorKind,
+) -> VerifyErrorKind {
     let named =
         |(position, operand): (usize, &ArrayType)| (format!("operand {position}"), operand.clone());
     let operands = operands.iter().enumerate().map(named).collect();
@@ -360,7 +364,7 @@ fn check_iota(axis: usize, result: &ArrayType) -> Result<(), GraphErrorKind> {
     }
     match axis < rank {
         true => Ok(()),
-        false => Err(GraphErrorKind::AxisOutOfRange { axis: signed(axis), rank }),
+        false => Err(GraphErrorKind::AxisOutOfRange { axis: as_i64(axis), rank }),
     }
 }
 

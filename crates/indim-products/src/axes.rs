@@ -142,7 +142,7 @@ impl Axes {
     /// The axes of groups of `count` neighbouring elements, and the layout within a group. `None` if a
     /// group would cross the border of the fastest of several axes, or if there are fewer than `count`
     /// elements.
-    pub(crate) fn grouped(&self, count: usize) -> Option<(Axes, FactorGroups)> {
+    pub(crate) fn group_elements(&self, count: usize) -> Option<(Axes, FactorGroups)> {
         let fastest = self.axes.last()?;
         let tail = fastest.size % count;
         if tail > 0 && self.axes.len() > 1 || self.size < count {

@@ -114,7 +114,7 @@ impl ProductPlan {
         let multiply_adds = sizes.into_iter().fold(batch.size, usize::saturating_mul);
         let mut groups = FactorGroups::default();
         for (group_kernels, count) in Kernels::for_groups(product, level) {
-            if let Some((axes, factor_groups)) = summed.grouped(count)
+            if let Some((axes, factor_groups)) = summed.group_elements(count)
                 && group_kernels.supports([&rows, &columns, &axes], factor_groups)
             {
                 (kernels, summed, groups) = (group_kernels, axes, factor_groups);

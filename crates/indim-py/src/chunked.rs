@@ -194,7 +194,7 @@ impl ChunkedProgram {
             false => None,
         };
         let SlicedGraph { graph, slices: input_slices } =
-            slices.unwrap_or_else(|| SlicedGraph::unchanged(graph));
+            slices.unwrap_or_else(|| SlicedGraph::with_whole_inputs(graph));
         if !counted {
             let cuts = Cuts::of(&graph);
             let (first_cuts, whole) = (Vec::new(), ProgramCache::default());

@@ -311,7 +311,7 @@ impl GraphVariant {
         let graph = remove_unused(graph).into_owned();
         let sliced = SlicedGraph::of(&graph).map_err(StreamError::Graph)?;
         let variants: Vec<SlicedGraph> =
-            [Some(SlicedGraph::unchanged(graph)), sliced].into_iter().flatten().collect();
+            [Some(SlicedGraph::with_whole_inputs(graph)), sliced].into_iter().flatten().collect();
         let counted = variants.iter().map(with_counters_as_inputs).collect::<Result<Vec<_>, _>>();
         let counted = counted.map_err(StreamError::Graph)?.into_iter().flatten();
         Ok(variants.into_iter().chain(counted).map(|it| GraphVariant::new(it, inputs)).collect())

@@ -393,7 +393,7 @@ impl GraphBuilder {
         operands: [OperandArg; COUNT],
         rule: &RuleSet,
     ) -> Result<[Value; COUNT], GraphError> {
-        self.expanded(composition.name(), operands, rule, |types| {
+        self.broadcast_operands(composition.name(), operands, rule, |types| {
             let count = composition.arity().count();
             let dtype = check_operands(types, count, false, |dtype| composition.takes(dtype))?;
             Ok(composition.result_dtype(dtype))

@@ -11,15 +11,15 @@ pub(super) fn positive(x: &Value) -> BuildResult {
 }
 
 pub(super) fn deg2rad(x: &Value) -> BuildResult {
-    widened(x, |x| x * (PI / 180.0))
+    compute_wide(x, |x| x * (PI / 180.0))
 }
 
 pub(super) fn rad2deg(x: &Value) -> BuildResult {
-    widened(x, |x| x * (180.0 / PI))
+    compute_wide(x, |x| x * (180.0 / PI))
 }
 
 pub(super) fn sinc(x: &Value) -> BuildResult {
-    widened(x, |x| {
+    compute_wide(x, |x| {
         let is_zero = x.eq(0);
         // Avoids a division by 0, also in the derivative.
         let angle = is_zero.select(1, x) * PI;
@@ -73,7 +73,7 @@ pub(super) fn round(x: &Value, decimals: i64) -> BuildResult {
     match x.array_type()?.dtype.class() {
         DTypeClass::Complex => map_parts(x, |part| round(part, decimals)),
         DTypeClass::Float if decimals == 0 => Ok(x.round_even()),
-        DTypeClass::Float => widened(x, |x| round_float(x, decimals)),
+        DTypeClass::Float => compute_wide(x, |x| round_float(x, decimals)),
         _ if decimals >= 0 => Ok(x.clone()),
         _ => round_integer(x, decimals.unsigned_abs()),
     }
@@ -124,7 +124,7 @@ fn map_parts(x: &Value, function: impl Fn(&Value) -> BuildResult) -> BuildResult
 }
 
 /// Applies `function`, in `f32` for narrower floats, with one rounding of the result.
-fn widened(x: &Value, function: impl Fn(&Value) -> Value) -> BuildResult {
+fn compute_wide(x: &Value, function: impl Fn(&Value) -> Value) -> BuildResult {
     let dtype = x.array_type()?.dtype;
     let is_narrow = dtype.is_float() && dtype.size() < DType::F32.size();
     Ok(if is_narrow { function(&x.convert(DType::F32)).convert(dtype) } else { function(x) })

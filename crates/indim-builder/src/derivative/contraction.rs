@@ -64,7 +64,7 @@ impl Factor {
         let cotangent = reorder(&narrow_cotangent(b, cotangent, dtype)?, result_rank)?;
         let sum = b.contract(&cotangent, reorder(other, rank)?, rank - source_axes.len())?;
         let sum = b.convert(sum, dtype)?;
-        b.reshaped(sum.expect_id(), self.shape.clone())
+        b.reshape_unpinned(sum.expect_id(), self.shape.clone())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::builder::{BuildResult, Value};
 
 /// The cotangent of the operand. `argsort` gives the permutation that sorts; `argsort` of a permutation is
 /// its inverse, here the sorted position of each element.
-pub(super) fn values(
+pub(super) fn cotangent(
     axis: usize,
     descending: bool,
     operand: &Value,

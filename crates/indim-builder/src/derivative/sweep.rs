@@ -174,7 +174,7 @@ impl<'a> Sweep<'a> {
                 }
             }
             NodeKind::Sort { axis, descending, result: SortResult::Values } => {
-                for_first_operand(sort::values(*axis, *descending, &operand(0), cotangent)?)
+                for_first_operand(sort::cotangent(*axis, *descending, &operand(0), cotangent)?)
             }
             NodeKind::While { .. } | NodeKind::Branch { .. } => Err(self.not_differentiable(node)),
             NodeKind::Bitcast

@@ -408,7 +408,7 @@ impl GraphBuilder {
         rule: &RuleSet,
     ) -> Result<[Value; 2], GraphError> {
         let operands = [x, y].map(crate::operand::sealed::Sealed::into_arg);
-        self.expanded(name, operands, rule, |types| Ok(types[0].dtype))
+        self.broadcast_operands(name, operands, rule, |types| Ok(types[0].dtype))
     }
 
     /// The mask, checked and broadcast to the shape of `x`.

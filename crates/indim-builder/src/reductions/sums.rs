@@ -51,7 +51,7 @@ impl ReductionContext<'_> {
     }
 
     /// A sum or product of the elements in the type of the accumulator; the reduced axes have size 1.
-    fn total(&self, op: ReduceOp) -> BuildResult {
+    fn wide_total(&self, op: ReduceOp) -> BuildResult {
         self.fold_keepdims(op, &self.builder().convert(&self.x, self.sum_dtype())?)
     }
 
@@ -114,13 +114,13 @@ fn squared_magnitudes(x: &Value) -> Result<Value, GraphError> {
 }
 
 /// The square root with derivative 0 at 0, without a division by 0.
-fn root(x: &Value) -> Value {
+fn sqrt_with_zero_derivative(x: &Value) -> Value {
     let is_zero = x.eq(0);
     is_zero.select(0, is_zero.select(1, x).sqrt())
 }
 
 pub(super) fn sum(call: &ReductionContext<'_>, exact: bool, partial: bool) -> BuildResult {
-    let total = if exact { call.exact_sum()? } else { call.total(ReduceOp::Add)? };
+    let total = if exact { call.exact_sum()? } else { call.wide_total(ReduceOp::Add)? };
     let dtype = call.result_dtype();
     let total = call.with_initial(Op::Add, total, dtype)?;
     if partial { call.to_result_shape(&total) } else { call.round_to(total, dtype) }
@@ -128,7 +128,7 @@ pub(super) fn sum(call: &ReductionContext<'_>, exact: bool, partial: bool) -> Bu
 
 pub(super) fn prod(call: &ReductionContext<'_>) -> BuildResult {
     let dtype = call.result_dtype();
-    call.round_to(call.with_initial(Op::Mul, call.total(ReduceOp::Mul)?, dtype)?, dtype)
+    call.round_to(call.with_initial(Op::Mul, call.wide_total(ReduceOp::Mul)?, dtype)?, dtype)
 }
 
 pub(super) fn mean(call: &ReductionContext<'_>) -> BuildResult {
@@ -140,7 +140,10 @@ pub(super) fn var(call: &ReductionContext<'_>, correction: f64) -> BuildResult {
 }
 
 pub(super) fn std(call: &ReductionContext<'_>, correction: f64) -> BuildResult {
-    call.round_to(root(&call.wide_variance(correction)?), call.component_dtype())
+    call.round_to(
+        sqrt_with_zero_derivative(&call.wide_variance(correction)?),
+        call.component_dtype(),
+    )
 }
 
 pub(super) fn nansum(call: &ReductionContext<'_>) -> BuildResult {
@@ -176,7 +179,10 @@ pub(super) fn count_nonzero(call: &ReductionContext<'_>) -> BuildResult {
 }
 
 pub(super) fn norm(call: &ReductionContext<'_>) -> BuildResult {
-    call.round_to(root(&call.sum_of_squares(&call.to_double()?)?), call.component_dtype())
+    call.round_to(
+        sqrt_with_zero_derivative(&call.sum_of_squares(&call.to_double()?)?),
+        call.component_dtype(),
+    )
 }
 
 pub(super) fn dot(call: &ReductionContext<'_>) -> BuildResult {

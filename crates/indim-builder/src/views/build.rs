@@ -33,12 +33,12 @@ impl GraphBuilder {
     pub fn slice(&self, operand: impl Operand, slices: &[AxisSlice]) -> BuildResult {
         let id = self.operand_id("slice", operand)?;
         self.pin_all(id, "a slice of it is taken");
-        self.sliced("slice", id, slices)
+        self.slice_unpinned("slice", id, slices)
     }
 
     /// Like [`GraphBuilder::slice`], but pins no size; `operation` is the name of the function in errors.
     #[track_caller]
-    pub(super) fn sliced(
+    pub(super) fn slice_unpinned(
         &self,
         operation: &'static str,
         id: ValueId,
@@ -70,7 +70,7 @@ impl GraphBuilder {
         for axis in self.distinct_axes("reverse", id, axes)? {
             slices[axis] = AxisSlice::reversed(shape[axis]);
         }
-        self.sliced("reverse", id, &slices)
+        self.slice_unpinned("reverse", id, &slices)
     }
 
     /// The axes counted from the front; an error if one occurs twice.

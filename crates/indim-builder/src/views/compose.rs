@@ -321,7 +321,7 @@ impl GraphBuilder {
         let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
         slices[axis] = slice;
         self.pin(x, axis, "a part of it is taken");
-        self.sliced("slice", self.id("slice", x)?, &slices)
+        self.slice_unpinned("slice", self.id("slice", x)?, &slices)
     }
 
     /// The operand as a value, its shape, and `axis` counted from the front.

@@ -89,7 +89,7 @@ impl GraphBuilder {
         for &axis in &plan.pinned_axes {
             self.pin(&self.value(id), axis, "a slice of it is taken");
         }
-        let sliced = self.sliced("index", id, &plan.slices)?;
+        let sliced = self.slice_unpinned("index", id, &plan.slices)?;
         let reshaped = self.reshape_to_plan(self.id("index", &sliced)?, &plan)?;
         let axes: Vec<i64> = plan.index_arrays.iter().map(|&(axis, _)| axis as i64).collect();
         let elements: Vec<Value> =

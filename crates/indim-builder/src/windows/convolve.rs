@@ -79,7 +79,7 @@ struct Labels {
 
 impl Labels {
     /// The next letter; `None` after 52.
-    fn take(&mut self) -> Option<char> {
+    fn next_label(&mut self) -> Option<char> {
         let label = self.next;
         self.next += 1;
         match label {
@@ -266,9 +266,9 @@ impl GraphBuilder {
 /// The `einsum` equation of a depthwise convolution: windows, and a kernel without the axis of features.
 fn depthwise_equation(spatial: usize) -> Option<String> {
     let mut labels = Labels { next: 0 };
-    let [batch, feature] = [labels.take()?, labels.take()?];
+    let [batch, feature] = [labels.next_label()?, labels.next_label()?];
     let list =
-        |labels: &mut Labels| (0..spatial).map(|_| labels.take()).collect::<Option<String>>();
+        |labels: &mut Labels| (0..spatial).map(|_| labels.next_label()).collect::<Option<String>>();
     let (positions, elements) = (list(&mut labels)?, list(&mut labels)?);
     Some(format!(
         "{batch}{feature}{positions}{elements},{feature}{elements}->{batch}{feature}{positions}"
@@ -280,9 +280,9 @@ fn depthwise_equation(spatial: usize) -> Option<String> {
 fn equation(spatial: usize, group_axis: Option<usize>) -> Option<String> {
     let mut labels = Labels { next: 0 };
     let [batch, channel, feature, group] =
-        [labels.take()?, labels.take()?, labels.take()?, labels.take()?];
+        [labels.next_label()?, labels.next_label()?, labels.next_label()?, labels.next_label()?];
     let list =
-        |labels: &mut Labels| (0..spatial).map(|_| labels.take()).collect::<Option<String>>();
+        |labels: &mut Labels| (0..spatial).map(|_| labels.next_label()).collect::<Option<String>>();
     let (positions, elements) = (list(&mut labels)?, list(&mut labels)?);
     Some(match group_axis {
         None => format!(

@@ -55,7 +55,7 @@ pub struct SlicedGraph {
 
 impl SlicedGraph {
     /// The graph with whole inputs as parameters.
-    pub fn unchanged(graph: Graph) -> Self {
+    pub fn with_whole_inputs(graph: Graph) -> Self {
         let whole = |(input, &value): (usize, &ValueId)| {
             let starts = vec![0; graph[value].array_type.shape.rank()];
             InputSlice { input: Some(input), starts }

@@ -75,7 +75,7 @@ impl SizeFacts {
     }
 
     /// States that the constant `value` is the number of elements along these axes, minus `correction`.
-    pub fn count(&mut self, value: ValueId, axes: Vec<(ValueId, usize)>, correction: f64) {
+    pub fn add_count(&mut self, value: ValueId, axes: Vec<(ValueId, usize)>, correction: f64) {
         self.count_indices
             .entry((axes.clone(), correction.to_bits()))
             .or_default()

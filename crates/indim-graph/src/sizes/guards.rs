@@ -180,10 +180,10 @@ fn fits((sizes, bytes): &(Vec<Size>, usize), symbols: &[usize]) -> bool {
 }
 
 /// The default name of a symbol: `n`, `m`, `k`, `l`, `p`, `q`, then `n6`, `n7` and so on.
-fn common_name(place: usize) -> String {
-    match ["n", "m", "k", "l", "p", "q"].get(place) {
+fn default_name(index: usize) -> String {
+    match ["n", "m", "k", "l", "p", "q"].get(index) {
         Some(&name) => name.to_owned(),
-        None => format!("n{place}"),
+        None => format!("n{index}"),
     }
 }
 
@@ -224,7 +224,7 @@ impl Guards {
         let is_taken =
             |name: &String| self.symbol_names.iter().flatten().any(|taken| taken == name);
         let before = self.symbol_names[..symbol].iter().filter(|name| name.is_none()).count();
-        let mut free = (0..).map(common_name).filter(|name| !is_taken(name));
+        let mut free = (0..).map(default_name).filter(|name| !is_taken(name));
         free.nth(before).unwrap_or_default()
     }
 }

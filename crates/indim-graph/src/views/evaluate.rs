@@ -22,7 +22,7 @@ fn ravel(index: impl Iterator<Item = usize>, shape: &Shape) -> usize {
     index.zip(shape.iter()).fold(0, |position, (index, &size)| position * size + index)
 }
 
-fn count(shape: &Shape) -> usize {
+fn element_count(shape: &Shape) -> usize {
     shape.element_count().expect("invariant: the builder checked the size")
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn slice_sources(slices: &[AxisSlice], operand: &Shape, result: &Shap
         let index = unravel(position, result);
         ravel(slices.iter().zip(index).map(|(slice, index)| slice.index(index)), operand)
     };
-    (0..count(result)).map(source).collect()
+    (0..element_count(result)).map(source).collect()
 }
 
 /// For each element of the result in row-major order, the position of its source in the operand.
@@ -48,7 +48,7 @@ pub(crate) fn window_sources(
         index[axis] = window.index(index[axis], element);
         ravel(index.into_iter(), operand)
     };
-    (0..count(result)).map(source).collect()
+    (0..element_count(result)).map(source).collect()
 }
 
 /// For each element of the result in row-major order, the position of its source in the operand.
@@ -92,7 +92,7 @@ pub(crate) fn scatter_targets(
         let index = before.iter().copied().chain([axis_index]).chain(after.iter().copied());
         Ok((axis_index < operand[axis]).then(|| ravel(index, operand)))
     };
-    (0..count(updates)).map(target).collect()
+    (0..element_count(updates)).map(target).collect()
 }
 
 /// The elements of an array of integers.
@@ -103,8 +103,8 @@ pub(crate) fn integers(array: &Array) -> Vec<i128> {
                 $(DType::$variant => read!(@$class $type),)*
             }
         };
-        (@signed $type:ident) => { widened::<$type>(array) };
-        (@unsigned $type:ident) => { widened::<$type>(array) };
+        (@signed $type:ident) => { to_i128::<$type>(array) };
+        (@unsigned $type:ident) => { to_i128::<$type>(array) };
         (@$class:ident $type:ident) => {
             unreachable!("invariant: the builder checked the type of the indices")
         };
@@ -112,24 +112,24 @@ pub(crate) fn integers(array: &Array) -> Vec<i128> {
     indim_ops::for_each_element!(read)
 }
 
-fn widened<T: Element + Into<i128>>(array: &Array) -> Vec<i128> {
+fn to_i128<T: Element + Into<i128>>(array: &Array) -> Vec<i128> {
     let elements: &[T] = array.element_slice().expect("invariant: read as its own type");
     elements.iter().map(|&x| x.into()).collect()
 }
 
 /// The concatenation of the operands along `axis`.
 pub(crate) fn evaluate_concatenation(operands: &[&Array], axis: usize) -> ArrayData {
-    macro_rules! join {
+    macro_rules! concatenate {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match operands[0].dtype() {
-                $(DType::$variant => $type::into_data(join::<$type>(operands, axis)),)*
+                $(DType::$variant => $type::into_data(concatenate_elements::<$type>(operands, axis)),)*
             }
         };
     }
-    indim_ops::for_each_element!(join)
+    indim_ops::for_each_element!(concatenate)
 }
 
-fn join<T: Element>(operands: &[&Array], axis: usize) -> Vec<T> {
+fn concatenate_elements<T: Element>(operands: &[&Array], axis: usize) -> Vec<T> {
     // Without elements the outer axes may be of any size, and the loop below would run over all of them.
     if operands.iter().all(|operand| operand.element_count() == 0) {
         return Vec::new();

@@ -415,7 +415,7 @@ impl Parser<'_> {
 /// The function of this name.
 pub(super) fn function_named(name: &str) -> Result<Function, ExprErrorKind> {
     Function::from_name(name).ok_or_else(|| {
-        foreign::function(name).unwrap_or_else(|| {
+        foreign::function_replacement(name).unwrap_or_else(|| {
             let suggestion = closest(name, Function::names()).map(str::to_owned);
             ExprErrorKind::UnknownFunction { name: name.to_owned(), suggestion }
         })

@@ -38,58 +38,63 @@ const REPLACEMENTS: &[(&str, &str)] = &[
 const MODULES: &[&str] = &["np", "numpy", "jnp", "torch", "math", "xp", "tf", "cp", "lax", "F"];
 
 /// The replacement of a function of another system.
-pub(super) fn function(name: &str) -> Option<ExprErrorKind> {
+pub(super) fn function_replacement(name: &str) -> Option<ExprErrorKind> {
     if NOT_ELEMENTWISE.contains(&name) {
         return Some(ExprErrorKind::NotElementwise { name: name.to_owned() });
     }
     let (_, instead) = REPLACEMENTS.iter().find(|(known, _)| *known == name)?;
-    Some(spelling(name, instead))
+    Some(foreign_spelling(name, instead))
 }
 
 /// The replacement of `owner.name`; `owner` is `None` if it is not a name.
-pub(super) fn member(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
-    if let Some(known) = function(name) {
+pub(super) fn member_replacement(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
+    if let Some(known) = function_replacement(name) {
         return Some(known);
     }
     let is_function = Function::from_name(name).is_some();
     // Any other owner is an array, and `name` a method.
     match owner.filter(|owner| MODULES.contains(owner)) {
         Some(module) if is_function => {
-            Some(spelling(&format!("{module}.{name}"), &format!("{name}(...)")))
+            Some(foreign_spelling(&format!("{module}.{name}"), &format!("{name}(...)")))
         }
         Some(module) if Literal::constant(name).is_some() => {
-            Some(spelling(&format!("{module}.{name}"), name))
+            Some(foreign_spelling(&format!("{module}.{name}"), name))
         }
         Some(_) => Some(ExprErrorKind::UnknownFunction { name: name.to_owned(), suggestion: None }),
-        None if matches!(name, "T" | "mT") => Some(spelling(&format!(".{name}"), "transpose(x)")),
-        None if is_function => Some(spelling(&format!(".{name}"), &format!("{name}(x, ...)"))),
+        None if matches!(name, "T" | "mT") => {
+            Some(foreign_spelling(&format!(".{name}"), "transpose(x)"))
+        }
+        None if is_function => {
+            Some(foreign_spelling(&format!(".{name}"), &format!("{name}(x, ...)")))
+        }
         _ => None,
     }
 }
 
 /// The replacement of a character that begins no token.
-pub(super) fn character(character: char) -> Option<ExprErrorKind> {
+pub(super) fn character_replacement(character: char) -> Option<ExprErrorKind> {
     match character {
-        '?' => Some(conditional("?")),
-        '\\' => Some(spelling("\\", "parentheses around an expression of several lines")),
+        '?' => Some(use_where("?")),
+        '\\' => Some(foreign_spelling("\\", "parentheses around an expression of several lines")),
         _ => None,
     }
 }
 
 /// The replacement of a token that cannot follow an operand.
-pub(super) fn after_operand(found: &str) -> Option<ExprErrorKind> {
+pub(super) fn operator_replacement(found: &str) -> Option<ExprErrorKind> {
     match found {
-        "if" => Some(conditional("if")),
-        "=" => {
-            Some(spelling("=", "== to compare; a statement gives values names, as in m = mean(x)"))
-        }
+        "if" => Some(use_where("if")),
+        "=" => Some(foreign_spelling(
+            "=",
+            "== to compare; a statement gives values names, as in m = mean(x)",
+        )),
         _ => None,
     }
 }
 
 /// The replacement of `+=` and similar operators, which would reassign a name.
-pub(super) fn augmented(found: &str) -> ExprErrorKind {
-    spelling(found, "a value with a name of its own, as in n = m + 1")
+pub(super) fn augmented_assignment(found: &str) -> ExprErrorKind {
+    foreign_spelling(found, "a value with a name of its own, as in n = m + 1")
 }
 
 impl Expression {
@@ -152,11 +157,11 @@ impl Expression {
     }
 }
 
-fn conditional(found: &str) -> ExprErrorKind {
-    spelling(found, "where(condition, x, y)")
+fn use_where(found: &str) -> ExprErrorKind {
+    foreign_spelling(found, "where(condition, x, y)")
 }
 
-fn spelling(found: &str, instead: &str) -> ExprErrorKind {
+fn foreign_spelling(found: &str, instead: &str) -> ExprErrorKind {
     ExprErrorKind::ForeignSpelling { found: found.to_owned(), instead: instead.to_owned() }
 }
 

@@ -162,7 +162,7 @@ fn symbol(rest: &str) -> (Result<Token, ExprErrorKind>, usize) {
     let character = rest.chars().next().unwrap_or_default();
     let kind = match character {
         '"' | '\'' => ExprErrorKind::StringLiteral,
-        _ => foreign::character(character)
+        _ => foreign::character_replacement(character)
             .unwrap_or(ExprErrorKind::UnexpectedCharacter { character }),
     };
     (Err(kind), character.len_utf8())

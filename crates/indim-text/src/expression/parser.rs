@@ -341,7 +341,7 @@ impl<'t> Parser<'t> {
 
     /// The error for `x.T`, `np.exp(x)` and similar members.
     fn foreign_member(&self, operand: NodeIndex, member: Span, name: Span) -> ExprError {
-        match foreign::member(self.name_of(operand), self.slice(name)) {
+        match foreign::member_replacement(self.name_of(operand), self.slice(name)) {
             Some(kind) => ExprError::new(kind, member),
             None => self.unexpected(member, "an operator"),
         }
@@ -393,7 +393,7 @@ impl<'t> Parser<'t> {
         match self.stack.last() {
             Some(Frame::Binary { mark, .. }) if self.slice(mark.to(span)).ends_with('=') => {
                 let found = mark.to(span);
-                ExprError::new(foreign::augmented(self.slice(found)), found)
+                ExprError::new(foreign::augmented_assignment(self.slice(found)), found)
             }
             _ => self.unexpected(span, "a value"),
         }
@@ -403,7 +403,7 @@ impl<'t> Parser<'t> {
         if let Some((operator, instead)) = python_operator(self.slice(span)) {
             return ExprError::new(ExprErrorKind::ForeignOperator { operator, instead }, span);
         }
-        if let Some(kind) = foreign::after_operand(self.slice(span)) {
+        if let Some(kind) = foreign::operator_replacement(self.slice(span)) {
             return ExprError::new(kind, span);
         }
         self.unexpected(span, "an operator or the end")
