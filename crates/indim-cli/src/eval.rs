@@ -85,8 +85,12 @@ impl Eval {
         let (sources, memory_left) = open_all(&bindings, self.resources.memory_limit)?;
         let mut inputs = Vec::with_capacity(sources.len());
         for ((name, source), argument_names) in sources.iter().zip(axis_names) {
-            let of = InputType::Known(source.array_type());
-            inputs.push(TypedInput { name, of, axis_names: axis_names_of(source, argument_names) });
+            let input_type = InputType::Known(source.array_type());
+            inputs.push(TypedInput {
+                name,
+                input_type,
+                axis_names: axis_names_of(source, argument_names),
+            });
         }
         let (graph, axis_names) = self.graph(&expression, &inputs)?;
         let program = Program {

@@ -335,7 +335,8 @@ impl Explain {
         }
         if let Some((dtype, sizes)) = parse_symbolic_type(&type_text) {
             let sizes = sizes.into_iter().map(str::to_owned).collect();
-            let input = TypedInput { name, of: InputType::Symbolic(dtype, sizes), axis_names };
+            let input =
+                TypedInput { name, input_type: InputType::Symbolic(dtype, sizes), axis_names };
             return Ok((input, StorageInfo::default()));
         }
         let OperandMetadata { array_type, axis_names: file_names, storage } =
@@ -350,7 +351,7 @@ impl Explain {
                 },
             };
         let axis_names = axis_names.or(file_names);
-        Ok((TypedInput { name, of: InputType::Known(array_type), axis_names }, storage))
+        Ok((TypedInput { name, input_type: InputType::Known(array_type), axis_names }, storage))
     }
 }
 

@@ -244,7 +244,7 @@ impl Body {
     }
 
     /// Number of inputs that are not accumulators.
-    pub fn operand_count(&self) -> usize {
+    pub fn non_accumulator_input_count(&self) -> usize {
         self.inputs.len() - self.identities.len()
     }
 

@@ -91,7 +91,7 @@ impl Body {
     /// Removes unread inputs; returns the indices of the remaining ones. Accumulators stay and are not
     /// among the indices.
     pub(crate) fn without_unread_inputs(mut self) -> (Body, Vec<usize>) {
-        let operands = self.operand_count();
+        let operands = self.non_accumulator_input_count();
         let mut is_read = vec![false; self.inputs.len()];
         is_read[operands..].fill(true);
         for instruction in &self.instructions {

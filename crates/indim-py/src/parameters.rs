@@ -28,10 +28,11 @@ struct Parameter {
     text: String,
     kind: Kind,
     is_static: bool,
-    default: Option<Default>,
+    default: Option<DefaultValue>,
 }
 
-struct Default {
+/// The default value of a parameter.
+struct DefaultValue {
     value: Py<PyAny>,
     /// Whether it holds neither arrays nor numbers, so the function receives the default itself.
     is_static: bool,
@@ -58,7 +59,7 @@ impl Parameters {
         for (name, kind, is_static, default) in descriptions {
             let text = name.to_str()?.to_owned();
             let default =
-                default.map(|(value, is_static)| Default { value: value.unbind(), is_static });
+                default.map(|(value, is_static)| DefaultValue { value: value.unbind(), is_static });
             // Keywords are interned, so names compare by address.
             let name = PyString::intern(py, &text).unbind();
             let of_kind = |kind| Parameter { name, text, kind, is_static, default };

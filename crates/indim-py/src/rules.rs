@@ -236,11 +236,11 @@ fn typed_input<'n>(
         return TypedInput::parse(name, text)
             .map_err(|error| diagnostic_error(py, &error, "ExprError"));
     }
-    let of = match Operand::from_python(object, name)?.operand_type() {
-        OperandType::Array(of) => InputType::Known(of),
+    let input_type = match Operand::from_python(object, name)?.operand_type() {
+        OperandType::Array(array_type) => InputType::Known(array_type),
         OperandType::Input(number) | OperandType::Number(number) => InputType::Number(number),
     };
-    Ok(TypedInput { name, of, axis_names: None })
+    Ok(TypedInput { name, input_type, axis_names: None })
 }
 
 /// Text, JSON, SVG, and the machine code, which is listed on request.

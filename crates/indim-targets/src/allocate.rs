@@ -126,7 +126,7 @@ pub(crate) fn pressure<O: Opcode>(code: &VirtualCode<O>) -> usize {
 
 /// The register whose value an instruction moves into an accumulator.
 fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> {
-    match (instruction.target, instruction.sources[0]) {
+    match (instruction.destination, instruction.sources[0]) {
         (Some(Memory::Accumulator { .. }), SourceOperand::Register(register)) => Some(register),
         _ => None,
     }
@@ -151,8 +151,9 @@ fn accumulator_register<O>(
     pinned: &[PinnedRegister],
     instruction: &MachineInstruction<O>,
 ) -> u8 {
-    let is_target = |pinned: &&PinnedRegister| code.homes[pinned.0.index()] == instruction.target;
-    pinned.iter().find(is_target).expect("invariant: accumulators are pinned").1
+    let is_destination =
+        |pinned: &&PinnedRegister| code.homes[pinned.0.index()] == instruction.destination;
+    pinned.iter().find(is_destination).expect("invariant: accumulators are pinned").1
 }
 
 /// For each virtual register, the indices of the instructions that read it, in order.

@@ -40,7 +40,7 @@ pub(crate) struct EncoderInput<'a, O> {
     /// copy.
     pub(crate) copy_lanes: usize,
     /// The accumulator registers of a body that folds.
-    pub(crate) accumulators: &'a [Accumulators],
+    pub(crate) accumulators: &'a [AccumulatorRegister],
     /// For each output, the operation that combines its lanes at the end of a unit, if the call asks for
     /// it. `None` if the code cannot combine lanes.
     #[cfg_attr(
@@ -52,7 +52,7 @@ pub(crate) struct EncoderInput<'a, O> {
 
 /// One physical register that holds accumulators of one output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Accumulators {
+pub(crate) struct AccumulatorRegister {
     /// Index of the output.
     pub(crate) output: u32,
     /// Byte offset in memory, from the accumulator of the step's first element.
@@ -142,14 +142,14 @@ pub(crate) fn allocate_and_encode<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     selection: Selection<O>,
-    accumulators: &[(PinnedRegister, Accumulators)],
+    accumulators: &[(PinnedRegister, AccumulatorRegister)],
     lanes: LaneCounts,
     free_registers: usize,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
 ) -> CompiledCode {
     let Selection { row, step, pool, mut frame } = selection;
     let row_allocated = allocate(&row, &[], ElementAccess::MemoryOperand, &mut frame);
-    let (mut pinned, accumulators): (Vec<PinnedRegister>, Vec<Accumulators>) =
+    let (mut pinned, accumulators): (Vec<PinnedRegister>, Vec<AccumulatorRegister>) =
         accumulators.iter().copied().unzip();
     pinned.extend(pin_constants(&step, free_registers, O::REGISTERS - pinned.len()));
     let step_allocated = allocate(&step, &pinned, ElementAccess::MemoryOperand, &mut frame);
@@ -173,7 +173,7 @@ pub(crate) fn allocate_and_encode<O: TargetLowering>(
         tail: tail.as_deref(),
         is_aligned: aligned.is_some(),
         lanes: lanes.step,
-        operands: body.operand_count() + body.outputs.len(),
+        operands: body.non_accumulator_input_count() + body.outputs.len(),
         copy_lanes: lanes.copy,
         accumulators: &accumulators,
         lane_reductions: reductions.as_deref(),
@@ -193,7 +193,7 @@ fn aligned_operand<O: TargetLowering>(
     layout: &OperandLayout,
     lanes: usize,
 ) -> Option<AlignedOperand> {
-    let operands = body.outputs.len() + body.operand_count();
+    let operands = body.outputs.len() + body.non_accumulator_input_count();
     let has_fixed_steps = body.folds() || layout.is_in_place || layout.is_streamed.contains(&true);
     let is_long = body.instructions.len() > MAX_ALIGNED_INSTRUCTIONS;
     if has_fixed_steps || is_long || operands > O::MAX_ALIGNED_OPERANDS {

@@ -10,7 +10,7 @@ use indim_ops::meaning::reduction::REDUCTION_LANES;
 
 use crate::allocate::{PinnedRegister, pressure};
 use crate::compile::{
-    Accumulators, EncoderInput, LaneCounts, allocate_and_encode, widest_lane_bytes,
+    AccumulatorRegister, EncoderInput, LaneCounts, allocate_and_encode, widest_lane_bytes,
 };
 use crate::layout::OperandLayout;
 use crate::machine::{Class, Memory, Register, VirtualCode};
@@ -80,7 +80,7 @@ fn choose_lanes<O: TargetLowering>(
         if selection.step.has_calls() || selection.row.has_calls() {
             return None;
         }
-        let accumulators = accumulator_targets(&selection.step).count();
+        let accumulators = accumulator_destinations(&selection.step).count();
         let free_registers =
             O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MAX_EXTRA_REGISTERS);
         if accumulators <= free_registers {
@@ -100,9 +100,11 @@ fn choose_lanes<O: TargetLowering>(
 }
 
 /// The accumulator registers that the code writes, each once.
-fn accumulator_targets<O: TargetLowering>(step: &VirtualCode<O>) -> impl Iterator<Item = Memory> {
-    let targets = step.instructions.iter().filter_map(|instruction| instruction.target);
-    targets.filter(|target| matches!(target, Memory::Accumulator { .. }))
+fn accumulator_destinations<O: TargetLowering>(
+    step: &VirtualCode<O>,
+) -> impl Iterator<Item = Memory> {
+    let destinations = step.instructions.iter().filter_map(|instruction| instruction.destination);
+    destinations.filter(|destination| matches!(destination, Memory::Accumulator { .. }))
 }
 
 /// Pins each virtual register of accumulators to a physical register, from the highest number down.
@@ -110,11 +112,11 @@ fn pin_accumulators<O: TargetLowering>(
     body: &Body,
     selection: &mut Selection<O>,
     lanes: LaneCounts,
-) -> Vec<(PinnedRegister, Accumulators)> {
-    let all: Vec<Memory> = accumulator_targets(&selection.step).collect();
+) -> Vec<(PinnedRegister, AccumulatorRegister)> {
+    let all: Vec<Memory> = accumulator_destinations(&selection.step).collect();
     let pinned = all.into_iter().zip((0..O::REGISTERS as u8).rev()).map(|(memory, physical)| {
         let Memory::Accumulator { output, group_index, copy } = memory else {
-            unreachable!("invariant: `accumulator_targets` gives only accumulators");
+            unreachable!("invariant: `accumulator_destinations` gives only accumulators");
         };
         let home = selection.step.homes.iter().position(|&home| home == Some(memory));
         let register = match home {
@@ -126,8 +128,9 @@ fn pin_accumulators<O: TargetLowering>(
         let element_bytes = size as u32;
         let displacement =
             copy * lanes.copy as u32 * element_bytes + group_index * O::REGISTER_BYTES;
-        let accumulators = Accumulators { output, displacement, physical, identity, element_bytes };
-        ((register, physical), accumulators)
+        let accumulator =
+            AccumulatorRegister { output, displacement, physical, identity, element_bytes };
+        ((register, physical), accumulator)
     });
     pinned.collect()
 }

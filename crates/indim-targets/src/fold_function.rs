@@ -65,7 +65,10 @@ impl Function {
     ///   call.
     pub unsafe fn fold(&self, operands: &[*mut u8], args: FoldArgs<'_>) {
         let FoldArgs { strides, units, rows, columns, starts_from_identity, reduces_lanes } = args;
-        assert_eq!((operands.len(), strides.len()), (self.element_bytes.len(), 2 * operands.len()));
+        assert_eq!(
+            (operands.len(), strides.len()),
+            (self.element_strides.len(), 2 * operands.len())
+        );
         assert!(
             !reduces_lanes
                 || self.can_reduce_lanes() && starts_from_identity && columns == REDUCTION_LANES
@@ -109,14 +112,15 @@ impl Function {
         let before = self.step() - columns.len();
         let mut strips = [Strip([0; STRIP_BYTES]); MAX_FOLDS];
         let mut addresses = Addresses::of(operands);
-        let with_strides = addresses.as_mut().iter_mut().zip(args.strides).zip(&self.element_bytes);
+        let with_strides =
+            addresses.as_mut().iter_mut().zip(args.strides).zip(&self.element_strides);
         for ((address, &stride), &bytes) in with_strides {
             let column = (columns.start as isize - before as isize) * bytes as isize;
             *address = address.wrapping_offset(stride * unit as isize + column);
         }
         // Byte offset and size of the columns' accumulators in a strip.
         let strip_range = |output: usize| {
-            let bytes = self.element_bytes[output];
+            let bytes = self.element_strides[output];
             (before * bytes, columns.len() * bytes)
         };
         for (output, strip) in strips[..self.outputs].iter_mut().enumerate() {
@@ -144,7 +148,7 @@ impl Function {
             let (first, bytes) = strip_range(output);
             let stride = args.strides[output] * unit as isize;
             let to = operands[output].wrapping_offset(stride);
-            let to = to.wrapping_add(columns.start * self.element_bytes[output]);
+            let to = to.wrapping_add(columns.start * self.element_strides[output]);
             // SAFETY:
             // - the caller guarantees that the accumulators of these columns are valid for writes;
             // - the strip holds `first + bytes` bytes, and is local, so it does not overlap them.

@@ -45,7 +45,7 @@ pub struct Function {
     /// Distance between elements of each operand in bytes, outputs first: the element size, the size of a
     /// record of an interleaved operand, or 0 for an operand with one element per row. An accumulator is
     /// counted once, as an output.
-    pub(crate) element_bytes: Vec<usize>,
+    pub(crate) element_strides: Vec<usize>,
     /// Number of outputs.
     pub(crate) outputs: usize,
     /// Whether an output may alias an input. Steps then must not overlap.
@@ -99,11 +99,11 @@ impl Function {
         let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
         let inputs = body.inputs.iter().zip(&layout.inputs);
         let inputs = inputs.map(|(dtype, form)| form.element_stride(dtype.size()));
-        let inputs = inputs.take(body.operand_count());
+        let inputs = inputs.take(body.non_accumulator_input_count());
         Ok(Function {
             code: ExecutableCode::compile(target, body, &plain)?,
             streaming,
-            element_bytes: outputs.chain(inputs).collect(),
+            element_strides: outputs.chain(inputs).collect(),
             outputs: body.outputs.len(),
             is_in_place: layout.is_in_place,
         })
@@ -128,7 +128,7 @@ impl Function {
             .streaming
             .as_ref()
             .map_or(0, |(code, is_streamed)| code.memory.len() + is_streamed.capacity());
-        let sizes = self.element_bytes.capacity() * size_of::<usize>();
+        let sizes = self.element_strides.capacity() * size_of::<usize>();
         size_of::<Function>() + self.code.memory.len() + streaming + sizes
     }
 
@@ -164,7 +164,10 @@ impl Function {
         rows: usize,
         elements: usize,
     ) {
-        assert_eq!((operands.len(), row_strides.len()), (self.element_bytes.len(), operands.len()));
+        assert_eq!(
+            (operands.len(), row_strides.len()),
+            (self.element_strides.len(), operands.len())
+        );
         if rows == 0 || elements == 0 {
             return;
         }
@@ -233,7 +236,7 @@ impl Function {
     ) -> usize {
         let lanes = self.code.lanes;
         let Some(AlignedOperand { operand, bytes }) = self.code.aligned else { return lanes };
-        let size = self.element_bytes[operand];
+        let size = self.element_strides[operand];
         let before = operands[operand].addr().wrapping_neg() % bytes;
         let is_same_in_rows = rows == 1 || row_strides[operand] % bytes as isize == 0;
         let is_reached = before > 0 && before.is_multiple_of(size) && is_same_in_rows;
@@ -305,7 +308,7 @@ impl Function {
     /// element aligns all of them.
     fn alignment_head(&self, is_streamed: &[bool], operands: &[*mut u8]) -> Option<usize> {
         let is_aligned = |head: &usize| {
-            let outputs = operands.iter().zip(&self.element_bytes).zip(is_streamed);
+            let outputs = operands.iter().zip(&self.element_strides).zip(is_streamed);
             let mut streamed = outputs.filter(|(_, is_streamed)| **is_streamed);
             streamed.all(|((address, bytes), _)| {
                 address.addr().wrapping_add(head * bytes).is_multiple_of(ALIGNMENT)
@@ -323,7 +326,8 @@ impl Function {
         element: usize,
     ) -> Addresses {
         let mut addresses = Addresses::of(operands);
-        let with_strides = addresses.as_mut().iter_mut().zip(row_strides).zip(&self.element_bytes);
+        let with_strides =
+            addresses.as_mut().iter_mut().zip(row_strides).zip(&self.element_strides);
         for ((address, &stride), &bytes) in with_strides {
             *address = address.wrapping_offset(stride * row as isize).wrapping_add(element * bytes);
         }
@@ -352,7 +356,7 @@ impl Function {
         let copy_of = |operand: usize| first.wrapping_add(operand).cast::<u8>();
         let mut addresses = Addresses::of(operands);
         for (operand, address) in addresses.as_mut().iter_mut().enumerate() {
-            let bytes = self.element_bytes[operand];
+            let bytes = self.element_strides[operand];
             if bytes == 0 {
                 continue;
             }
@@ -375,7 +379,7 @@ impl Function {
         // - the row is one whole step.
         unsafe { self.code.call(addresses.as_mut(), row_strides, 1, lanes, lanes) }
         for (operand, &address) in operands[..self.outputs].iter().enumerate() {
-            let bytes = elements * self.element_bytes[operand];
+            let bytes = elements * self.element_strides[operand];
             // SAFETY:
             // - the caller guarantees that the output is valid for writes of `elements` elements;
             // - the copy holds a whole step of results, and does not overlap the output.

@@ -45,7 +45,7 @@ impl<'a> Listing<'a> {
         let outputs = self.body.outputs.len();
         // In bodies that fold, only inputs have pointer registers: accumulators are in vector registers.
         let in_memory = if self.body.folds() { outputs } else { 0 };
-        for operand in 0..outputs + self.body.operand_count() {
+        for operand in 0..outputs + self.body.non_accumulator_input_count() {
             let register = operand.checked_sub(in_memory).and_then(|index| registers.get(index));
             let _ = match register {
                 Some(register) => write!(self.text, "; {register} points to "),

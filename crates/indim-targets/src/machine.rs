@@ -95,7 +95,7 @@ pub(crate) enum Memory {
         operand: u32,
         /// Distance between elements in bytes: the size of an element, or of a record if the operand is
         /// interleaved.
-        element_bytes: u32,
+        element_stride: u32,
         /// Byte offset from the first element of the step.
         displacement: u32,
     },
@@ -119,9 +119,9 @@ impl Memory {
     /// The operand in unrolled copy number `copy` of code for `lanes` lanes.
     fn for_copy(self, copy: u32, lanes: u32) -> Memory {
         match self {
-            Memory::Step { operand, element_bytes, displacement } => {
-                let displacement = displacement + copy * lanes * element_bytes;
-                Memory::Step { operand, element_bytes, displacement }
+            Memory::Step { operand, element_stride, displacement } => {
+                let displacement = displacement + copy * lanes * element_stride;
+                Memory::Step { operand, element_stride, displacement }
             }
             Memory::Accumulator { output, group_index, .. } => {
                 Memory::Accumulator { output, group_index, copy }
@@ -183,7 +183,7 @@ pub(crate) struct MachineInstruction<O> {
     /// The register of the result.
     pub(crate) result: Option<Register>,
     /// The memory that a store writes.
-    pub(crate) target: Option<Memory>,
+    pub(crate) destination: Option<Memory>,
     pub(crate) sources: [SourceOperand; 3],
     /// The value of the body that the instruction helps to compute or stores.
     pub(crate) value: SsaValue,
@@ -244,7 +244,7 @@ impl<O: Copy> VirtualCode<O> {
             let registers: Vec<Register> = (0..self.homes.len()).map(register).collect();
             let copied = self.instructions.iter().map(|instruction| MachineInstruction {
                 result: instruction.result.map(|result| registers[result.index()]),
-                target: instruction.target.map(|memory| memory.for_copy(copy, lanes)),
+                destination: instruction.destination.map(|memory| memory.for_copy(copy, lanes)),
                 sources: instruction.sources.map(|source| match source {
                     SourceOperand::Register(register) => {
                         SourceOperand::Register(registers[register.index()])

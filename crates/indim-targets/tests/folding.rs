@@ -270,7 +270,7 @@ fn every_reduction_on_every_type() {
                         panic!("{op} of {dtype} is not folded")
                     };
                     for _ in 0..4 {
-                        let forms: Vec<OperandForm> = (0..folding.operand_count())
+                        let forms: Vec<OperandForm> = (0..folding.non_accumulator_input_count())
                             .map(|_| {
                                 [
                                     OperandForm::Dense,
@@ -348,7 +348,8 @@ fn check_lane_reduction(
     /// Distance between the results of units, in elements.
     const APART: usize = 3;
     let accumulators = core::iter::repeat_n(OperandForm::Accumulator, ops.len());
-    let inputs = core::iter::repeat_n(OperandForm::Dense, body.operand_count()).chain(accumulators);
+    let inputs = core::iter::repeat_n(OperandForm::Dense, body.non_accumulator_input_count())
+        .chain(accumulators);
     let streams = vec![false; ops.len()];
     let layout = OperandLayout {
         inputs: inputs.collect(),
@@ -359,7 +360,7 @@ fn check_lane_reduction(
     let function = Function::compile(level, body, &layout).unwrap();
     assert!(function.can_reduce_lanes(), "{level}: {body}");
     let nodes = vec![elements(DType::F64, UNITS * APART, random); ops.len()];
-    let read_from = &body.inputs[..body.operand_count()];
+    let read_from = &body.inputs[..body.non_accumulator_input_count()];
     let of_input = |dtype: &DType| elements(*dtype, UNITS * rows * COLUMNS, random);
     let mut memory: Vec<Vec<u8>> =
         nodes.into_iter().chain(read_from.iter().map(of_input)).collect();

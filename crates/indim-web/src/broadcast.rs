@@ -149,9 +149,11 @@ fn explicit_lines(form: &Broadcast, names: &[(String, String)]) -> Vec<String> {
 fn under_rules(explained: &ExplainedBroadcast) -> (Vec<FormOffer>, Vec<InexpressibleRules>) {
     let form = explained.form();
     let (mut same, mut not): (Vec<FormOffer>, Vec<InexpressibleRules>) = (Vec::new(), Vec::new());
-    for (name, said) in explained.under_other_rules() {
-        match (said, convert_broadcast(form, name)) {
-            (Ok(text), Ok(said)) => same.extend(offer(text, None, &said, form.operands())),
+    for (name, text) in explained.under_other_rules() {
+        match (text, convert_broadcast(form, name)) {
+            (Ok(text), Ok(conversion)) => {
+                same.extend(offer(text, None, &conversion, form.operands()))
+            }
             (Err(reason), _) => match not.iter_mut().find(|known| known.reason == reason) {
                 Some(known) => known.rules.push(name.as_str()),
                 None => not.push(InexpressibleRules { rules: vec![name.as_str()], reason }),
@@ -165,10 +167,10 @@ fn under_rules(explained: &ExplainedBroadcast) -> (Vec<FormOffer>, Vec<Inexpress
 fn offer(
     text: String,
     reason: Option<String>,
-    said: &RuleConversion,
+    conversion: &RuleConversion,
     operands: &[Shape],
 ) -> Option<FormOffer> {
-    let RuleConversion { rule, reshapes, target } = said;
+    let RuleConversion { rule, reshapes, target } = conversion;
     let state = BroadcastState::of_rule(rule, reshapes, target.as_ref(), operands)?;
     Some(FormOffer { text, reason, state: State::Broadcast(state) })
 }

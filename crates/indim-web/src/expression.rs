@@ -13,7 +13,7 @@ use indim::{
     Array, ArrayType, ArrayView, CompileError, CompileOptions, Graph, GraphBuilder, GraphError,
     Value, compile,
 };
-use indim_shape::{ErrorCode, RuleSetName, ShapeError, convert_broadcast};
+use indim_shape::{ErrorCode, RuleConversion, RuleSetName, ShapeError, convert_broadcast};
 use serde::{Deserialize, Serialize};
 
 use crate::broadcast::{BroadcastAnswer, refuse_shapes};
@@ -288,21 +288,19 @@ fn outputs(expression: &Expression, graph: &Graph, texts: &[String]) -> Vec<Outp
     graph.outputs().iter().enumerate().map(output).collect()
 }
 
+/// Rules under which a drawn broadcast may be edited, in order of preference.
+const DRAWN_RULES: [RuleSetName; 4] =
+    [RuleSetName::Numpy, RuleSetName::Xla, RuleSetName::Pdpd, RuleSetName::StableHloBroadcastInDim];
+
 fn draw_broadcast(explained: &indim::explain::ExplainedBroadcast) -> BroadcastDrawing {
-    const WAYS: [RuleSetName; 4] = [
-        RuleSetName::Numpy,
-        RuleSetName::Xla,
-        RuleSetName::Pdpd,
-        RuleSetName::StableHloBroadcastInDim,
-    ];
     let form = explained.form();
-    let said = WAYS.iter().find_map(|&way| {
-        let said = convert_broadcast(form, way).ok()?;
+    let conversion = DRAWN_RULES.iter().find_map(|&rule| {
+        let conversion = convert_broadcast(form, rule).ok()?;
         // Only a rule that needs no reshape states the broadcast of the expression itself.
-        said.reshapes.iter().all(Option::is_none).then_some(said)
+        conversion.reshapes.iter().all(Option::is_none).then_some(conversion)
     });
-    let state = said.and_then(|said| {
-        BroadcastState::of_rule(&said.rule, &said.reshapes, said.target.as_ref(), form.operands())
+    let state = conversion.and_then(|RuleConversion { rule, reshapes, target }| {
+        BroadcastState::of_rule(&rule, &reshapes, target.as_ref(), form.operands())
     });
     BroadcastDrawing {
         explained: BroadcastAnswer::new(String::new(), explained),

@@ -66,14 +66,14 @@ impl ReductionRequest {
             Refusal::of_field(&Diagnostic::new(ErrorCode::UNKNOWN_RULE, format!("{error}")), "rule")
         })?;
         let (label, operand) = self.operand.read(0)?;
-        let said = ReductionAttributes {
+        let attributes = ReductionAttributes {
             axes: list(self.axes.as_deref(), "axes")?,
             axes_input: list(self.axes_input.as_deref(), "axes_input")?,
             keepdims: self.keepdims,
             noop_with_empty_axes: self.noop_with_empty_axes,
             opset: number(self.opset.as_deref(), "opset")?,
         };
-        let rule = said.rule(name, self.sum, operand.rank()).map_err(|message| {
+        let rule = attributes.rule(name, self.sum, operand.rank()).map_err(|message| {
             Refusal::new(&Diagnostic::new(ErrorCode::FOREIGN_ATTRIBUTE, message))
         })?;
         let form = rule.elaborate(&operand).map_err(|error| refuse(&error).of_no_operation())?;
@@ -93,10 +93,10 @@ impl ReductionAnswer {
             (Vec::new(), Vec::new());
         for &name in ReductionRuleName::ALL {
             match convert_reduction(form, name) {
-                Ok(said) => same.push(FormOffer {
-                    text: said.to_string(),
+                Ok(conversion) => same.push(FormOffer {
+                    text: conversion.to_string(),
                     reason: None,
-                    state: State::Reduction(state(&said.rule)),
+                    state: State::Reduction(state(&conversion.rule)),
                 }),
                 Err(reason) => {
                     not.push(InexpressibleRules {

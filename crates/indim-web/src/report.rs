@@ -75,10 +75,11 @@ impl Refusal {
 
     /// The refusal without the operation in its headline, for requests that name only a rule.
     pub(crate) fn of_no_operation(mut self: Box<Self>) -> Box<Self> {
-        let said = self.headline.strip_prefix('`').and_then(|rest| rest.split_once('`'));
-        let said = said.map_or(&*self.headline, |(_, said)| said.trim_start_matches([':', ' ']));
-        if let Some(first) = said.chars().next() {
-            let rest = &said[first.len_utf8()..];
+        let after_operation = self.headline.strip_prefix('`').and_then(|rest| rest.split_once('`'));
+        let message = after_operation
+            .map_or(&*self.headline, |(_, message)| message.trim_start_matches([':', ' ']));
+        if let Some(first) = message.chars().next() {
+            let rest = &message[first.len_utf8()..];
             self.headline = first.to_uppercase().chain(rest.chars()).collect();
         }
         self

@@ -66,7 +66,7 @@ impl BindingCache {
         bytes: usize,
     ) -> SmallVec<[Arc<Executable>; 2]> {
         let mut evicted = SmallVec::new();
-        self.set_last_bound(&executable.nests.bound);
+        self.set_last_bound(&executable.program.bindings);
         // Another thread may have bound the same sizes meanwhile.
         if self.executables.contains_key(&sizes) {
             return evicted;

@@ -34,12 +34,12 @@ const INLINE_OPERANDS: usize = 16;
 /// A program bound to sizes.
 #[derive(Debug)]
 pub(crate) struct BoundProgram {
-    pub(crate) program: Arc<CompiledProgram>,
+    pub(crate) compiled: Arc<CompiledProgram>,
     pub(crate) parameters: Types,
     pub(crate) outputs: Types,
     checks: Vec<IndexCheck>,
     /// The nests bound to dense arrays.
-    pub(crate) bound: Arc<DenseBindings>,
+    pub(crate) bindings: Arc<DenseBindings>,
     /// The groups that run tile by tile, and the code of each.
     groups: Vec<NestGroup>,
     compiled_groups: Vec<CompiledGroup>,
@@ -65,34 +65,34 @@ impl BoundProgram {
     /// # Errors
     /// Those of `check`.
     pub(crate) fn new<E>(
-        program: &Arc<CompiledProgram>,
+        compiled: &Arc<CompiledProgram>,
         symbol_sizes: SymbolSizes,
         before: Option<&DenseBindings>,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let bound = Arc::new(program.bind(symbol_sizes, before, &mut check)?);
-        let (loops, sizes) = (&program.loops, program.sizes(&bound.symbol_sizes));
-        let shared_bytes = bound.nests.iter().map(|bound| bound.shared_bytes).max().unwrap_or(0);
+        let bindings = Arc::new(compiled.bind(symbol_sizes, before, &mut check)?);
+        let (loops, sizes) = (&compiled.loops, compiled.sizes(&bindings.symbol_sizes));
+        let shared_bytes = bindings.nests.iter().map(|nest| nest.shared_bytes).max().unwrap_or(0);
         let [parameters, outputs] = loops.resized_types(sizes);
-        let mut nests = BoundProgram {
+        let mut bound_program = BoundProgram {
             parameters,
             outputs,
             checks: loops.checks.iter().map(|check| check.resized(sizes)).collect(),
-            bound: Arc::clone(&bound),
+            bindings: Arc::clone(&bindings),
             groups: Vec::new(),
             compiled_groups: Vec::new(),
             scratch: ScratchLayout::default(),
             shared_offset: 0,
             resized_loops: OnceLock::new(),
             compiled_nests: OnceLock::new(),
-            program: Arc::clone(program),
+            compiled: Arc::clone(compiled),
         };
-        nests.compile_groups(check)?;
+        bound_program.compile_groups(check)?;
         let tile_temporaries: Vec<usize> =
-            nests.compiled_groups.iter().flat_map(CompiledGroup::inner).collect();
+            bound_program.compiled_groups.iter().flat_map(CompiledGroup::inner).collect();
         let group_ranges: Vec<_> =
-            nests.compiled_groups.iter().map(|group| group.nests.clone()).collect();
-        let live_ranges = &program.live_ranges;
+            bound_program.compiled_groups.iter().map(|group| group.nests.clone()).collect();
+        let live_ranges = &compiled.live_ranges;
         let mut scratch = ScratchLayout::new(
             loops,
             sizes,
@@ -101,16 +101,16 @@ impl BoundProgram {
             &tile_temporaries,
             &group_ranges,
         );
-        nests.shared_offset = scratch.append(shared_bytes, ALIGNMENT);
-        nests.scratch = scratch;
-        Ok(nests)
+        bound_program.shared_offset = scratch.append(shared_bytes, ALIGNMENT);
+        bound_program.scratch = scratch;
+        Ok(bound_program)
     }
 
     /// Compiles the groups that gain from tiles.
     fn compile_groups<E>(&mut self, mut check: impl FnMut() -> Result<(), E>) -> Result<(), E> {
-        let program = Arc::clone(&self.program);
+        let program = Arc::clone(&self.compiled);
         for group in &program.groups {
-            let moved = self.bound.nests[group.nests.clone()].iter().map(|bound| bound.moved);
+            let moved = self.bindings.nests[group.nests.clone()].iter().map(|bound| bound.moved);
             let moved = moved.fold(0, usize::saturating_add);
             let nests = group.nests.clone().map(|index| self.sized(index));
             if may_be_cut(moved, nests)
@@ -127,7 +127,7 @@ impl BoundProgram {
 
     /// The nests with the sizes of this binding.
     pub(crate) fn loops(&self) -> &LoopNests {
-        let (program, symbol_sizes) = (&self.program, &self.bound.symbol_sizes);
+        let (program, symbol_sizes) = (&self.compiled, &self.bindings.symbol_sizes);
         match symbol_sizes.is_empty() {
             true => &program.loops,
             false => self
@@ -139,15 +139,15 @@ impl BoundProgram {
     /// Nest `index` with the sizes of this binding.
     fn sized(&self, index: usize) -> SizedNest<'_> {
         SizedNest::new(
-            &self.program.loops.nests[index],
-            self.program.sizes(&self.bound.symbol_sizes),
+            &self.compiled.loops.nests[index],
+            self.compiled.sizes(&self.bindings.symbol_sizes),
         )
     }
 
     /// The nests with their code.
     pub(crate) fn compiled_nests(&self) -> &[CompiledNest] {
         self.compiled_nests.get_or_init(|| {
-            let pairs = self.loops().nests.iter().zip(&self.program.nests);
+            let pairs = self.loops().nests.iter().zip(&self.compiled.nests);
             pairs
                 .map(|(nest, compiled)| CompiledNest::new(nest, Arc::clone(&compiled.code)))
                 .collect()
@@ -156,7 +156,7 @@ impl BoundProgram {
 
     /// Cost of a whole run of each nest, in bytes moved.
     pub(crate) fn nest_work(&self) -> impl Iterator<Item = usize> {
-        self.bound.nests.iter().map(|bound| bound.work)
+        self.bindings.nests.iter().map(|bound| bound.work)
     }
 
     /// Cost of a whole run in bytes moved; saturates.
@@ -166,10 +166,10 @@ impl BoundProgram {
 
     /// Calls `visit` with each array that a nest reads and the bytes that the nest reads of it.
     pub(crate) fn for_each_read(&self, mut visit: impl FnMut(BufferId, usize)) {
-        for index in 0..self.bound.nests.len() {
+        for index in 0..self.bindings.nests.len() {
             let nest = self.sized(index);
             // A loop or branch may read all elements of its operands.
-            let is_whole = self.program.nests[index].control.is_some();
+            let is_whole = self.compiled.nests[index].control.is_some();
             let bytes =
                 |of: &Access| if is_whole { nest.array_bytes(of) } else { nest.accessed_bytes(of) };
             nest.nest.accesses.iter().for_each(|of| visit(of.buffer, bytes(of)));
@@ -188,7 +188,7 @@ impl BoundProgram {
 
     /// Upper bound of the memory in bytes that one thread needs.
     pub(crate) fn thread_bytes(&self) -> usize {
-        let nests = self.program.nests.iter().enumerate();
+        let nests = self.compiled.nests.iter().enumerate();
         let alone = nests.map(|(index, nest)| nest.code.thread_bytes(&self.sized(index)));
         let together = self.compiled_groups.iter().map(CompiledGroup::thread_bytes);
         alone.chain(together).max().unwrap_or(0)
@@ -201,7 +201,7 @@ impl BoundProgram {
             types.iter().for_each(|of| memory_use.add_shape(&of.shape));
         }
         memory_use.add_allocation::<IndexCheck>(self.checks.capacity());
-        self.bound.count_bytes(memory_use);
+        self.bindings.count_bytes(memory_use);
         self.scratch.count_bytes(memory_use);
         memory_use.add_allocation::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(memory_use));
@@ -252,7 +252,7 @@ impl BoundProgram {
         outputs: &'a mut [ArrayViewMut<'o>],
         scratch: &'a Scratch<'a>,
     ) -> RunArrays<'a, 'i, 'o> {
-        RunArrays::new(&self.program.loops.constants, &self.scratch, inputs, outputs, scratch)
+        RunArrays::new(&self.compiled.loops.constants, &self.scratch, inputs, outputs, scratch)
     }
 
     /// Runs the groups, and the nests outside of groups with `run_nest`, in order.
@@ -265,7 +265,7 @@ impl BoundProgram {
     ) -> Result<(), RunError> {
         let mut groups = self.compiled_groups.iter().peekable();
         let mut index = 0;
-        while index < self.bound.nests.len() {
+        while index < self.bindings.nests.len() {
             index = match groups.next_if(|group| group.nests.start == index) {
                 Some(group) => {
                     self.run_group(group, arrays, is_over_input, options)?;
@@ -289,13 +289,13 @@ impl BoundProgram {
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         self.prepare(index, arrays)?;
-        if let Some(control) = &self.program.nests[index].control {
+        if let Some(control) = &self.compiled.nests[index].control {
             return self.run_control(control, index, arrays, options);
         }
         let (mut operands, mut own) = (SmallVec::new(), None);
         let bound = self.bind_to_arrays(index, arrays, is_over_input, &mut operands, &mut own);
         let Some(bound) = bound else { return Ok(()) };
-        let work = self.bound.nests[index].work;
+        let work = self.bindings.nests[index].work;
         // SAFETY: `bind_to_arrays` has bound the nest to these arrays and gives the addresses in them.
         unsafe { self.run_bound(bound, work, &operands, arrays, options) }
     }
@@ -338,7 +338,7 @@ impl BoundProgram {
         operands: &mut Addresses,
         own: &'a mut Option<Arc<dyn BoundNest>>,
     ) -> Option<&'a dyn BoundNest> {
-        let (nest, dense) = (&self.program.loops.nests[index], &self.bound.nests[index]);
+        let (nest, dense) = (&self.compiled.loops.nests[index], &self.bindings.nests[index]);
         let is_over = |access: &Access| match access.buffer {
             BufferId::Output(output) => is_over_input.get(output) == Some(&true),
             _ => false,
@@ -346,7 +346,7 @@ impl BoundProgram {
         let are_over = !is_over_input.is_empty() && nest.operands().any(is_over);
         if !are_over && arrays.are_dense(nest) {
             // For few operands a push for each is faster than `extend`.
-            let addresses = self.program.addresses(index, dense);
+            let addresses = self.compiled.addresses(index, dense);
             addresses.iter().for_each(|&address| operands.push(arrays.at(address)));
             return dense.bound.as_deref();
         }
@@ -355,7 +355,7 @@ impl BoundProgram {
         let rank = nest.shape.len();
         let strides =
             |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense_array_strides(of)));
-        *own = bind(&self.program.nests[index].code, &nest, strides, is_over_input);
+        *own = bind(&self.compiled.nests[index].code, &nest, strides, is_over_input);
         own.as_deref()
     }
 
@@ -366,7 +366,7 @@ impl BoundProgram {
 
     /// Whether an output may lie over a parameter of the same type; see [`can_replace`].
     pub(crate) fn can_replace(&self, parameter: usize, output: usize) -> bool {
-        let loops = &self.program.loops;
+        let loops = &self.compiled.loops;
         can_replace(loops, parameter, output)
             && self.groups.iter().all(|group| group.can_replace(loops, parameter, output))
     }
@@ -379,7 +379,7 @@ impl BoundProgram {
         arrays: &RunArrays<'_, '_, '_>,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        let nest = &self.program.loops.nests[index];
+        let nest = &self.compiled.loops.nests[index];
         let read = |&local: &Local| Some(arrays.view(&nest.accesses[local.access()?]));
         let operands = nest.instructions[0].operands.iter().map(read);
         let operands: Option<SmallVec<[ArrayView<'_>; 4]>> = operands.collect();
@@ -455,11 +455,11 @@ impl BoundProgram {
 
     /// Writes the counters whose first reader is this nest.
     fn write_counters(&self, nest: usize, scratch: &Scratch<'_>) {
-        let CompiledProgram { loops, executor, level, .. } = &*self.program;
+        let CompiledProgram { loops, executor, level, .. } = &*self.compiled;
         for (index, &(dtype, length)) in loops.counters.iter().enumerate() {
             if self.scratch.counter_nests[index] == nest {
                 let first = scratch.at(self.scratch.counters[index]);
-                let length = self.program.sizes(&self.bound.symbol_sizes).substitute(length);
+                let length = self.compiled.sizes(&self.bindings.symbol_sizes).substitute(length);
                 // SAFETY: the layout of `scratch` has room for `length` elements, and no nest has read them
                 // yet.
                 unsafe { executor.write_counter(first, dtype, length, *level) }

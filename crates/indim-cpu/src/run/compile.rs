@@ -215,10 +215,10 @@ pub(crate) fn compile_for(
     let (loops, mut compiler) = lower_graph(graph, options, checkpoint)?;
     let (placeholders, level) = (Vec::new(), options.level);
     let program = CompiledProgram::new(loops, placeholders, executor, level, || compiler.check())?;
-    let nests =
+    let program =
         BoundProgram::new(&Arc::new(program), SymbolSizes::new(), None, || compiler.check())?;
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
-    Ok(Executable::new(nests, names.collect()))
+    Ok(Executable::new(program, names.collect()))
 }
 
 /// The loop nests of a graph, and the executor that the options choose.

@@ -50,7 +50,7 @@ use indim_arrays::{ArrayView, ArrayViewMut};
 #[derive(Debug)]
 pub struct Executable {
     /// The program, bound to sizes.
-    pub(crate) nests: BoundProgram,
+    pub(crate) program: BoundProgram,
     pub(crate) parameter_names: Arc<[String]>,
     /// Hidden inputs after those of the caller: element counts computed from the sizes of the binding.
     pub(crate) hidden_inputs: Vec<Array>,
@@ -62,15 +62,15 @@ pub struct Executable {
 
 impl Executable {
     /// An executable that shares no memory.
-    pub(crate) fn new(nests: BoundProgram, parameter_names: Arc<[String]>) -> Executable {
+    pub(crate) fn new(program: BoundProgram, parameter_names: Arc<[String]>) -> Executable {
         let mut memory_use = MemoryUse::default();
-        nests.program.count_bytes(&mut memory_use);
-        nests.count_bytes(&mut memory_use);
+        program.compiled.count_bytes(&mut memory_use);
+        program.count_bytes(&mut memory_use);
         memory_use.add_shared(&parameter_names);
         parameter_names.iter().for_each(|name| memory_use.add_allocation::<u8>(name.capacity()));
         let held_bytes = memory_use.bytes() + size_of::<Executable>();
         Executable {
-            nests,
+            program,
             parameter_names,
             hidden_inputs: Vec::new(),
             held_bytes,
@@ -80,38 +80,38 @@ impl Executable {
 
     /// An executable with known numbers of own and shared bytes.
     pub(crate) fn with_known_bytes(
-        nests: BoundProgram,
+        program: BoundProgram,
         parameter_names: Arc<[String]>,
         hidden_inputs: Vec<Array>,
         own_bytes: usize,
         shared_bytes: usize,
     ) -> Executable {
         let held_bytes = own_bytes + shared_bytes;
-        Executable { nests, parameter_names, hidden_inputs, held_bytes, shared_bytes }
+        Executable { program, parameter_names, hidden_inputs, held_bytes, shared_bytes }
     }
 
     /// The graph as loop nests with their arrays.
     #[doc(hidden)]
     pub fn loops(&self) -> &LoopNests {
-        self.nests.loops()
+        self.program.loops()
     }
 
     /// The loop nests, in the order in which they run.
     #[doc(hidden)]
     pub fn nests(&self) -> &[Arc<LoopNest>] {
-        &self.nests.loops().nests
+        &self.program.loops().nests
     }
 
     /// The loop nests compiled for the level.
     #[doc(hidden)]
     pub fn compiled_nests(&self) -> &[CompiledNest] {
-        self.nests.compiled_nests()
+        self.program.compiled_nests()
     }
 
     /// The groups of nests that run tile by tile.
     #[doc(hidden)]
     pub fn tiled_groups(&self) -> impl Iterator<Item = TiledGroup> + '_ {
-        self.nests.tiled_groups()
+        self.program.tiled_groups()
     }
 
     /// Memory of the executable in bytes, including constants. A run counts it towards
@@ -119,7 +119,7 @@ impl Executable {
     ///
     /// It grows when nests tier up to machine code. The overhead of the allocator is an estimate.
     pub fn held_bytes(&self) -> usize {
-        self.held_bytes + self.nests.program.generated_bytes()
+        self.held_bytes + self.program.compiled.generated_bytes()
     }
 
     /// Like [`Executable::held_bytes`], without the memory that executables for other sizes share. An
@@ -133,12 +133,12 @@ impl Executable {
 
     /// The level for which it was compiled.
     pub fn level(&self) -> Level {
-        self.nests.program.level
+        self.program.compiled.level
     }
 
     /// The types of the inputs.
     pub fn parameters(&self) -> &[ArrayType] {
-        let all = &self.nests.parameters;
+        let all = &self.program.parameters;
         &all[..all.len() - self.hidden_inputs.len()]
     }
 
@@ -155,14 +155,14 @@ impl Executable {
 
     /// The types of the outputs.
     pub fn outputs(&self) -> &[ArrayType] {
-        &self.nests.outputs
+        &self.program.outputs
     }
 
     /// Whether a run has enough work for several threads.
     ///
     /// A smaller run computes on the calling thread and uses no thread pool.
     pub fn is_parallel(&self) -> bool {
-        self.nests.nest_work().any(threads::is_parallel)
+        self.program.nest_work().any(threads::is_parallel)
     }
 
     /// Whether the program has a loop, so that only a run knows its number of steps.
@@ -183,13 +183,13 @@ impl Executable {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn has_loops(&self) -> bool {
-        self.nests.program.has_loops()
+        self.program.compiled.has_loops()
     }
 
     /// The memory that a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
-        let mut read: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.nests.parameters.len());
-        self.nests.for_each_read(|buffer, bytes| {
+        let mut read: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.program.parameters.len());
+        self.program.for_each_read(|buffer, bytes| {
             if let BufferId::Parameter(index) = buffer {
                 read[index] = read[index].saturating_add(bytes);
             }
@@ -198,11 +198,11 @@ impl Executable {
         let parameters = self.parameters().iter().zip(read);
         let read = parameters.map(|(parameter, read)| read.min(array_bytes(parameter)));
         let written = self.outputs().iter().map(array_bytes);
-        let registers = self.nests.thread_bytes();
+        let registers = self.program.thread_bytes();
         Forecast {
             bytes_read: read.fold(0, usize::saturating_add),
             bytes_written: written.fold(0, usize::saturating_add),
-            temporary_bytes: self.nests.scratch.bytes,
+            temporary_bytes: self.program.scratch.bytes,
             register_bytes: registers,
         }
     }
@@ -224,7 +224,7 @@ impl Executable {
 
     /// Like [`Executable::output_byte_strides`], for checked inputs, including the hidden inputs.
     fn strides(&self, order: Order, inputs: &[ArrayView<'_>]) -> Vec<Option<Vec<isize>>> {
-        let CompiledProgram { output_orders, loops, .. } = &*self.nests.program;
+        let CompiledProgram { output_orders, loops, .. } = &*self.program.compiled;
         output_orders.strides(loops, self.outputs(), order, inputs)
     }
 
@@ -272,7 +272,7 @@ impl Executable {
         }
         let mut outputs: SmallVec<[ArrayViewMut<'_>; 1]> =
             buffers.iter_mut().map(Array::view_mut).collect();
-        self.nests.run(inputs, &mut outputs, &[], options)?;
+        self.program.run(inputs, &mut outputs, &[], options)?;
         drop(outputs);
         Ok(buffers)
     }
@@ -309,12 +309,12 @@ impl Executable {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
         let inputs = &self.with_hidden_inputs(inputs);
-        let is_over_input = written_over_inputs(&self.nests, inputs, outputs);
+        let is_over_input = written_over_inputs(&self.program, inputs, outputs);
         if let Some(is_over_input) =
-            is_over_input.filter(|_| !self.nests.program.writes_before_checks)
+            is_over_input.filter(|_| !self.program.compiled.writes_before_checks)
         {
             self.check_memory(options, false)?;
-            return self.nests.run(inputs, outputs, &is_over_input, options);
+            return self.program.run(inputs, outputs, &is_over_input, options);
         }
         let results = self.run_checked(inputs, options)?;
         for (result, output) in results.iter().zip(outputs) {
@@ -411,5 +411,5 @@ fn copy(
     let options = CompileOptions { level, executor, optimize: false, memory_limit: None };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");
     let options = RunOptions::new().threads(threads);
-    executable.nests.run(&[from.view()], core::slice::from_mut(to), &[], &options)
+    executable.program.run(&[from.view()], core::slice::from_mut(to), &[], &options)
 }

@@ -35,12 +35,12 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
         is_over_input: &'a [bool],
     ) -> Self {
         let nest = |(index, work): (usize, usize)| {
-            if program.is_in_group(index) || program.program.nests[index].control.is_some() {
+            if program.is_in_group(index) || program.compiled.nests[index].control.is_some() {
                 return NestOnArrays::default();
             }
             let (mut operands, mut own) = (Addresses::new(), None);
             program.bind_to_arrays(index, &arrays, is_over_input, &mut operands, &mut own);
-            let bound = own.or_else(|| program.bound.nests[index].bound.clone());
+            let bound = own.or_else(|| program.bindings.nests[index].bound.clone());
             let work_for_addresses =
                 bound.as_deref().and_then(|nest| nest.work_for_addresses(&operands));
             NestOnArrays { operands, bound, work: work_for_addresses.unwrap_or(work) }

@@ -102,14 +102,14 @@ impl NestCode for Scan {
         let lines = strips.outer.iter().map(|axis| axis.size).product::<usize>() * strips.lanes;
         let is_divided =
             Scan::may_divide(lines, strips.length) && strips.count() < MIN_UNDIVIDED_STRIPS;
-        let bound = |division| BoundScan { scan: *self, strips: strips.clone(), lines, division };
+        let pass = |division| ScanPass { scan: *self, strips: strips.clone(), lines, division };
         Some(Arc::new(match is_divided {
-            false => UndividedScan { whole: bound(Division::Strips), divided: None },
-            true => UndividedScan {
-                whole: bound(Division::Continued),
-                divided: Some(DividedScan {
-                    folds: bound(Division::Folds),
-                    results: bound(Division::Blocks),
+            false => BoundScan { whole: pass(Division::Strips), divided: None },
+            true => BoundScan {
+                whole: pass(Division::Continued),
+                divided: Some(TwoPassScan {
+                    folds: pass(Division::Folds),
+                    results: pass(Division::Blocks),
                 }),
             },
         }))
@@ -177,9 +177,9 @@ enum Division {
     Blocks,
 }
 
-/// A scan bound to sizes and strides, with one division.
+/// One pass of a scan, bound to sizes and strides.
 #[derive(Debug)]
-struct BoundScan {
+struct ScanPass {
     scan: Scan,
     strips: ScanStrips,
     /// Number of lines.
@@ -187,7 +187,7 @@ struct BoundScan {
     division: Division,
 }
 
-impl BoundScan {
+impl ScanPass {
     /// Number of strips, or of blocks if strips are divided, in a tile.
     fn per_tile(&self) -> usize {
         let elements = match self.division {
@@ -205,7 +205,7 @@ impl BoundScan {
 
 /// The tiles that a run computes.
 struct TileRun<'a> {
-    bound: &'a BoundScan,
+    pass: &'a ScanPass,
     bases: &'a Bases<'a>,
     tiles: Range<usize>,
 }
@@ -236,23 +236,23 @@ impl TileRun<'_> {
     /// # Safety
     /// The obligations of [`BoundNest::run`] for the tiles.
     unsafe fn run<F: Fold<A>, A: Element>(&self, rows: RowFunctions<A>) {
-        let bound = self.bound;
-        let (per_tile, blocks) = (bound.per_tile(), bound.strips.blocks());
+        let pass = self.pass;
+        let (per_tile, blocks) = (pass.per_tile(), pass.strips.blocks());
         for tile in self.tiles.clone() {
-            if bound.division == Division::Strips {
-                let all = bound.strips.count();
+            if pass.division == Division::Strips {
+                let all = pass.strips.count();
                 for number in tile * per_tile..((tile + 1) * per_tile).min(all) {
                     // SAFETY: the strip is one of the tile's.
-                    unsafe { self.blocks::<F, A>(rows, &bound.strips.strip(number), 0..blocks) }
+                    unsafe { self.blocks::<F, A>(rows, &pass.strips.strip(number), 0..blocks) }
                 }
                 continue;
             }
-            let (number, part) = (tile / bound.tiles_of_strip(), tile % bound.tiles_of_strip());
+            let (number, part) = (tile / pass.tiles_of_strip(), tile % pass.tiles_of_strip());
             let range = part * per_tile..((part + 1) * per_tile).min(blocks);
-            let strip = bound.strips.strip(number);
+            let strip = pass.strips.strip(number);
             // SAFETY: the blocks are those of the tile.
             unsafe {
-                match bound.division {
+                match pass.division {
                     Division::Folds => self.folds::<F, A>(rows, &strip, range),
                     _ => self.blocks::<F, A>(rows, &strip, range),
                 }
@@ -263,12 +263,12 @@ impl TileRun<'_> {
     /// The address of the states of the lines of a strip before a block, in shared memory.
     fn block_carries<A>(&self, strip: &ScanStrip, block: usize) -> *mut ScanCarry<A> {
         let first = self.bases.shared.cast::<ScanCarry<A>>();
-        first.wrapping_add(block * self.bound.lines + strip.line)
+        first.wrapping_add(block * self.pass.lines + strip.line)
     }
 
     /// The elements of operand `operand` at position `position` of the axis, for the lines of a strip.
     fn row(&self, strip: &ScanStrip, operand: usize, position: usize) -> StridedElements {
-        let strips = &self.bound.strips;
+        let strips = &self.pass.strips;
         let offset = strip.offsets[operand] + position as isize * strips.axis_strides[operand];
         let first = self.bases.operands[operand].wrapping_offset(offset);
         StridedElements { first, stride: strips.lane_strides[operand] }
@@ -277,7 +277,7 @@ impl TileRun<'_> {
     /// The elements of operand `operand` from position `position` of the axis on, for a strip of one line.
     fn line(&self, strip: &ScanStrip, operand: usize, position: usize) -> StridedElements {
         StridedElements {
-            stride: self.bound.strips.axis_strides[operand],
+            stride: self.pass.strips.axis_strides[operand],
             ..self.row(strip, operand, position)
         }
     }
@@ -293,7 +293,7 @@ impl TileRun<'_> {
         blocks: Range<usize>,
     ) {
         let mut carry = ScanCarries::first::<F>();
-        let division = self.bound.division;
+        let division = self.pass.division;
         if division != Division::Strips && blocks.start > 0 {
             let block_carries = self.block_carries::<A>(strip, blocks.start);
             for lane in 0..strip.width {
@@ -307,7 +307,7 @@ impl TileRun<'_> {
             // SAFETY: the caller has the obligations for the block.
             unsafe { self.block::<F, A>(rows, strip, block, &mut carry) }
         }
-        if division == Division::Continued && end < self.bound.strips.blocks() {
+        if division == Division::Continued && end < self.pass.strips.blocks() {
             let block_carries = self.block_carries::<A>(strip, end);
             for lane in 0..strip.width {
                 // SAFETY: the shared memory has a state of each line for each block; tiles run one after
@@ -329,9 +329,9 @@ impl TileRun<'_> {
         block: usize,
         carry: &mut ScanCarries<A>,
     ) {
-        let Scan { stores, operand, exclusive, .. } = self.bound.scan;
+        let Scan { stores, operand, exclusive, .. } = self.pass.scan;
         let (first, count) = self.extent(block);
-        if self.bound.strips.lanes == 1 {
+        if self.pass.strips.lanes == 1 {
             let mut elements = [A::default(); SCAN_BLOCK];
             let elements = &mut elements[..count];
             // SAFETY: the elements of the block are valid in the operand.
@@ -397,13 +397,13 @@ impl TileRun<'_> {
         strip: &ScanStrip,
         block: usize,
     ) -> BlockLanes<A> {
-        let operand = self.bound.scan.operand;
+        let operand = self.pass.scan.operand;
         let (first, count) = self.extent(block);
         let mut lines = BlockLanes::<A>::new::<F>(strip.width);
         if count < SCAN_BLOCK {
             return lines;
         }
-        if self.bound.strips.lanes == 1 {
+        if self.pass.strips.lanes == 1 {
             let mut elements = [A::default(); SCAN_BLOCK];
             // SAFETY: the elements of the block are valid in the operand.
             unsafe { (rows.read)(self.line(strip, operand, first), &mut elements) }
@@ -424,7 +424,7 @@ impl TileRun<'_> {
     /// The first position of a block, and its number of elements.
     fn extent(&self, block: usize) -> (usize, usize) {
         let first = block * SCAN_BLOCK;
-        (first, SCAN_BLOCK.min(self.bound.strips.length - first))
+        (first, SCAN_BLOCK.min(self.pass.strips.length - first))
     }
 }
 
@@ -478,7 +478,7 @@ impl StridedElements {
 
 /// Replaces the folds of all blocks in shared memory by the states before the blocks.
 struct Carries<'a> {
-    bound: &'a BoundScan,
+    pass: &'a ScanPass,
     bases: &'a Bases<'a>,
 }
 
@@ -487,10 +487,10 @@ impl ScanVisitor for Carries<'_> {
 
     fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) {
         let block_carries = self.bases.shared.cast::<ScanCarry<A>>();
-        for line in 0..self.bound.lines {
+        for line in 0..self.pass.lines {
             let mut carry = ScanCarry::first::<F>();
-            for block in 0..self.bound.strips.blocks() {
-                let slot = block_carries.wrapping_add(block * self.bound.lines + line);
+            for block in 0..self.pass.strips.blocks() {
+                let slot = block_carries.wrapping_add(block * self.pass.lines + line);
                 // SAFETY: the first pass has written the fold of each block of each line; `Carries` is made
                 // only under the obligations of `BoundNest::prepare`.
                 let total = unsafe {
@@ -504,7 +504,7 @@ impl ScanVisitor for Carries<'_> {
     }
 }
 
-impl BoundNest for BoundScan {
+impl BoundNest for ScanPass {
     fn tiles(&self) -> usize {
         match self.division {
             Division::Strips => self.strips.count().div_ceil(self.per_tile()),
@@ -525,16 +525,16 @@ impl BoundNest for BoundScan {
 
     unsafe fn prepare(&self, bases: &Bases<'_>) {
         if self.division == Division::Blocks {
-            visit_scan(self.scan.op, self.scan.dtype, Carries { bound: self, bases });
+            visit_scan(self.scan.op, self.scan.dtype, Carries { pass: self, bases });
         }
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        visit_scan(self.scan.op, self.scan.dtype, TileRun { bound: self, bases, tiles });
+        visit_scan(self.scan.op, self.scan.dtype, TileRun { pass: self, bases, tiles });
     }
 
     fn count_bytes(&self, memory_use: &mut MemoryUse) {
-        memory_use.add_allocation::<BoundScan>(1);
+        memory_use.add_allocation::<ScanPass>(1);
         memory_use.add_allocation::<OuterAxis>(self.strips.outer.capacity());
     }
 }
@@ -542,12 +542,12 @@ impl BoundNest for BoundScan {
 /// A scan of many strips for any number of threads, or a scan of few long strips for one thread, with its
 /// division for several threads.
 #[derive(Debug)]
-struct UndividedScan {
-    whole: BoundScan,
-    divided: Option<DividedScan>,
+struct BoundScan {
+    whole: ScanPass,
+    divided: Option<TwoPassScan>,
 }
 
-impl BoundNest for UndividedScan {
+impl BoundNest for BoundScan {
     fn split_for_threads(&self) -> Option<&dyn BoundNest> {
         self.divided.as_ref().map(|divided| divided as &dyn BoundNest)
     }
@@ -573,14 +573,14 @@ impl BoundNest for UndividedScan {
 
 /// A scan of few long lines for several threads, in two passes.
 #[derive(Debug)]
-struct DividedScan {
+struct TwoPassScan {
     /// The first pass, which folds each block.
-    folds: BoundScan,
+    folds: ScanPass,
     /// The second pass, which computes the results.
-    results: BoundScan,
+    results: ScanPass,
 }
 
-impl BoundNest for DividedScan {
+impl BoundNest for TwoPassScan {
     fn first_pass(&self) -> Option<&dyn BoundNest> {
         Some(&self.folds)
     }

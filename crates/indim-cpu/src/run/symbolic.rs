@@ -138,7 +138,7 @@ impl SymbolicExecutable {
         let symbols = self.guards.symbols(shapes)?;
         let before = self.bindings().last_bound();
         let (executable, _) = self.bound(&symbols, before.as_deref());
-        self.bindings().set_last_bound(&executable.nests.bound);
+        self.bindings().set_last_bound(&executable.program.bindings);
         Ok(executable)
     }
 
@@ -146,10 +146,10 @@ impl SymbolicExecutable {
     /// reuses the nests of the binding `before` whose sizes are equal.
     fn bound(&self, symbols: &[usize], before: Option<&DenseBindings>) -> (Executable, usize) {
         let never = || Ok::<(), Infallible>(());
-        let Ok(nests) = BoundProgram::new(&self.program, symbols.into(), before, never);
+        let Ok(program) = BoundProgram::new(&self.program, symbols.into(), before, never);
         let counted = |mut memory_use: MemoryUse| {
             let shared = memory_use.bytes();
-            nests.count_bytes(&mut memory_use);
+            program.count_bytes(&mut memory_use);
             memory_use.bytes() - shared + size_of::<Executable>()
         };
         let own_bytes = || {
@@ -158,13 +158,13 @@ impl SymbolicExecutable {
             counted(memory_use)
         };
         // Groups compile nests for tiles, so their memory depends on the sizes.
-        let bytes = match nests.has_groups() {
+        let bytes = match program.has_groups() {
             true => counted(MemoryUse::default()),
             false => *self.binding_bytes.get_or_init(own_bytes),
         };
         let counts = self.counts.iter().map(|count| count.element(symbols)).collect();
         let names = Arc::clone(&self.parameter_names);
-        (Executable::with_known_bytes(nests, names, counts, bytes, self.program_bytes), bytes)
+        (Executable::with_known_bytes(program, names, counts, bytes, self.program_bytes), bytes)
     }
 
     /// The outputs for these inputs, in new memory.
@@ -218,7 +218,7 @@ mod tests {
     /// Number of nests that the second executable shares with the first.
     fn reused(first: &Executable, second: &Executable) -> usize {
         let bindings = |executable: &Executable| {
-            let nests = executable.nests.bound.nests.iter();
+            let nests = executable.program.bindings.nests.iter();
             nests.map(|nest| nest.bound.clone().unwrap()).collect::<Vec<_>>()
         };
         let pairs = bindings(first).into_iter().zip(bindings(second));

@@ -31,7 +31,7 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
         folds: StoreFold::of(nest, level),
         record_members: Vec::new(),
         block_elements: block_elements(nest),
-        cost: work::computed(nest),
+        cost: work::compute_cost(nest),
         nest: Arc::clone(nest),
         blocks,
         block_count,

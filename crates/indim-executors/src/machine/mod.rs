@@ -208,7 +208,7 @@ impl NestCode for TieredNestCode {
             kernels,
             strides: nest.list_strides(strides).into_owned(),
             is_over_input: is_over_input.to_vec(),
-            machine: OnceLock::new(),
+            replacement: OnceLock::new(),
             code: self,
         }))
     }
@@ -220,9 +220,10 @@ impl NestCode for TieredNestCode {
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
         let copies = if nest.length() <= MAX_UNROLLED { nest.length().max(1) } else { 1 };
         let blocks = self.max_blocks + nest.nest.accesses.len() * copies;
-        let of_machine = blocks * BLOCK_BYTES + accumulator_bytes(nest, &self.kernels.code.folds);
+        let machine_bytes =
+            blocks * BLOCK_BYTES + accumulator_bytes(nest, &self.kernels.code.folds);
         let margin = nest.nest.reduced.map_or(0, |_| MARGIN_BYTES);
-        self.kernels.thread_bytes(nest).max(of_machine + margin)
+        self.kernels.thread_bytes(nest).max(machine_bytes + margin)
     }
 
     fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
@@ -289,15 +290,15 @@ struct TieredBinding {
     kernels: Arc<dyn BoundNest>,
     strides: Vec<AxisStrides>,
     is_over_input: Vec<bool>,
-    /// The code that replaces `kernels` once the budget pays: machine code, or kernels for ever if the
-    /// nest has none for these strides.
-    machine: OnceLock<Arc<dyn BoundNest>>,
+    /// The code that replaces `kernels` once the budget pays: machine code, or `kernels` if the nest has none
+    /// for these strides.
+    replacement: OnceLock<Arc<dyn BoundNest>>,
 }
 
 impl BoundNest for TieredBinding {
     fn tier_up(&self, work: usize) -> Option<&dyn BoundNest> {
-        if let Some(machine) = self.machine.get() {
-            return Some(&**machine);
+        if let Some(replacement) = self.replacement.get() {
+            return Some(&**replacement);
         }
         if !self.code.add_work(work) {
             return None;
@@ -305,20 +306,18 @@ impl BoundNest for TieredBinding {
         let nest = SizedNest::with_own_sizes(&self.nest);
         let strides = NestStrides::Explicit(&self.strides);
         let bound = self.code.bind_machine(&nest, strides, &self.is_over_input, true);
-        // If the nest has only unrolled code, which does not suit these strides, kernels run the nest for
-        // ever.
-        let kernels = || Arc::clone(&self.kernels);
-        let otherwise = (!self.code.is_for_any_sizes()).then(kernels);
-        let Some(bound) = bound.or(otherwise) else {
+        // If the nest has only unrolled code, and it does not support these strides, the kernels stay.
+        let kernels = (!self.code.is_for_any_sizes()).then(|| Arc::clone(&self.kernels));
+        let Some(bound) = bound.or(kernels) else {
             self.code.tier_up.reset();
             return None;
         };
         let mut memory_use = MemoryUse::default();
         bound.count_bytes(&mut memory_use);
-        if self.machine.set(bound).is_ok() {
+        if self.replacement.set(bound).is_ok() {
             self.code.tier_up.add_bytes(memory_use.bytes());
         }
-        self.machine.get().map(|machine| &**machine)
+        self.replacement.get().map(|replacement| &**replacement)
     }
 
     fn tiles(&self) -> usize {

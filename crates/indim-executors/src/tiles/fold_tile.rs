@@ -37,21 +37,24 @@ struct UnitLayout {
 /// accumulators of its own: it is a unit of the reduction, a block of such a unit, or a lane of a block.
 #[derive(Default, Clone, Copy)]
 struct FoldCall {
-    /// The first accumulator.
-    lane: usize,
-    /// Distance between the accumulators of two units.
-    unit_lanes: usize,
+    /// Index of the first accumulator.
+    accumulator: usize,
+    /// Distance between two units, in accumulators.
+    accumulator_stride: usize,
     /// The first row, if units are rows.
     row: usize,
     /// The first step, in the row or in the tile.
     step: usize,
-    units: usize,
+    /// Number of units.
+    unit_count: usize,
     /// Distance between two units, in steps; `None` if units are rows.
-    unit_steps: Option<usize>,
+    unit_stride: Option<usize>,
     /// Distance between two rows of a unit, in steps.
-    row_steps: usize,
-    rows: usize,
-    columns: usize,
+    row_stride: usize,
+    /// Number of rows of a unit.
+    row_count: usize,
+    /// Number of elements of a row.
+    column_count: usize,
     /// Whether the accumulators start from the identity.
     starts_from_identity: bool,
     /// Whether the call combines the lanes of each unit to a node.
@@ -139,8 +142,12 @@ impl FoldTile<'_> {
     /// - the obligations of [`FoldTile::fold`], for `blocks` blocks from `step` on;
     /// - `blocks` is at most [`MAX_BLOCKS`].
     unsafe fn fold_column_blocks(&self, step: usize, blocks: usize) {
-        let (from, unit_steps) = (step - self.first, Some(REDUCTION_BLOCK));
-        let call = FoldCall { step: from, units: blocks, unit_steps, ..FoldCall::default() };
+        let call = FoldCall {
+            step: step - self.first,
+            unit_count: blocks,
+            unit_stride: Some(REDUCTION_BLOCK),
+            ..FoldCall::default()
+        };
         // SAFETY:
         // - the units are the caller's blocks;
         // - `column_accumulators` counts lanes and a node for each of `MAX_BLOCKS` blocks, and the nodes
@@ -216,7 +223,8 @@ impl FoldTile<'_> {
         let blocks = length.div_ceil(block);
         for index in 0..blocks {
             let step = index * block;
-            let call = FoldCall { step, units: count, unit_steps: None, ..FoldCall::default() };
+            let call =
+                FoldCall { step, unit_count: count, unit_stride: None, ..FoldCall::default() };
             let layout = UnitLayout { first: index * count, stride: 1, unit_count: blocks * count };
             // SAFETY: the units are parts of the caller's rows, because `block.min(length - step)` ends
             // within a row; the layout has one unit for each block of each row.
@@ -234,8 +242,8 @@ impl FoldTile<'_> {
         let unit_count = length.div_ceil(REDUCTION_BLOCK) * count;
         let blocks = FoldCall {
             row,
-            units: whole,
-            unit_steps: Some(REDUCTION_BLOCK),
+            unit_count: whole,
+            unit_stride: Some(REDUCTION_BLOCK),
             ..FoldCall::default()
         };
         // SAFETY: the units are the blocks of one of the caller's rows; the layout has one unit for each
@@ -249,7 +257,7 @@ impl FoldTile<'_> {
                 );
             }
             if rest > 0 {
-                let last = FoldCall { step: whole * REDUCTION_BLOCK, units: 1, ..blocks };
+                let last = FoldCall { step: whole * REDUCTION_BLOCK, unit_count: 1, ..blocks };
                 let first = whole * count + row;
                 self.fold_units(last, rest, UnitLayout { first, stride: count, unit_count });
             }
@@ -267,15 +275,15 @@ impl FoldTile<'_> {
         let UnitLayout { first, stride, unit_count } = layout;
         let (rows, rest) = (elements / REDUCTION_LANES, elements % REDUCTION_LANES);
         let whole = FoldCall {
-            rows,
-            row_steps: REDUCTION_LANES,
-            columns: REDUCTION_LANES,
+            row_count: rows,
+            row_stride: REDUCTION_LANES,
+            column_count: REDUCTION_LANES,
             starts_from_identity: true,
             ..call
         };
         let lanes = FoldCall {
-            lane: first * REDUCTION_LANES,
-            unit_lanes: stride * REDUCTION_LANES,
+            accumulator: first * REDUCTION_LANES,
+            accumulator_stride: stride * REDUCTION_LANES,
             ..whole
         };
         // SAFETY:
@@ -285,8 +293,12 @@ impl FoldTile<'_> {
         //   are in the layout, and so are those of each further unit, `stride` units on.
         unsafe {
             if self.fold_function.reduces_lanes(elements) {
-                let (lane, unit_lanes) = (unit_count * REDUCTION_LANES + first, stride);
-                return self.call(FoldCall { lane, unit_lanes, reduces_lanes: true, ..whole });
+                return self.call(FoldCall {
+                    accumulator: unit_count * REDUCTION_LANES + first,
+                    accumulator_stride: stride,
+                    reduces_lanes: true,
+                    ..whole
+                });
             }
             if rows > 0 {
                 self.call(lanes);
@@ -295,8 +307,8 @@ impl FoldTile<'_> {
                 let step = call.step + rows * REDUCTION_LANES;
                 self.call(FoldCall {
                     step,
-                    rows: 1,
-                    columns: rest,
+                    row_count: 1,
+                    column_count: rest,
                     starts_from_identity: rows == 0,
                     ..lanes
                 });
@@ -315,18 +327,18 @@ impl FoldTile<'_> {
         let width = self.width();
         let whole = FoldCall {
             step: steps.start - self.first,
-            units: 1,
-            unit_steps: Some(0),
-            row_steps: REDUCTION_LANES,
-            rows,
-            columns: REDUCTION_LANES * width,
+            unit_count: 1,
+            unit_stride: Some(0),
+            row_stride: REDUCTION_LANES,
+            row_count: rows,
+            column_count: REDUCTION_LANES * width,
             starts_from_identity,
             ..FoldCall::default()
         };
         let last = FoldCall {
             step: whole.step + rows * REDUCTION_LANES,
-            rows: 1,
-            columns: rest * width,
+            row_count: 1,
+            column_count: rest * width,
             starts_from_identity: starts_from_identity && rows == 0,
             ..whole
         };
@@ -358,15 +370,15 @@ impl FoldTile<'_> {
                 true => (REDUCTION_LANES, left),
                 false => ((REDUCTION_LANES - lane).min(left), (REDUCTION_LANES - lane).min(left)),
             };
-            let call = |units: usize, rows: Range<usize>| FoldCall {
-                lane,
+            let call = |unit_count: usize, rows: Range<usize>| FoldCall {
+                accumulator: lane,
                 step: step + rows.start * REDUCTION_LANES - self.first,
-                units,
-                unit_steps: Some(1),
-                unit_lanes: 1,
-                row_steps: REDUCTION_LANES,
-                rows: rows.len(),
-                columns: self.width(),
+                unit_count,
+                unit_stride: Some(1),
+                accumulator_stride: 1,
+                row_stride: REDUCTION_LANES,
+                row_count: rows.len(),
+                column_count: self.width(),
                 starts_from_identity: step % REDUCTION_BLOCK < REDUCTION_LANES && rows.start == 0,
                 ..FoldCall::default()
             };
@@ -397,16 +409,16 @@ impl FoldTile<'_> {
         for first in steps.clone().step_by(rows_per_call) {
             let call = FoldCall {
                 step: first - self.first,
-                units: 1,
-                unit_steps: Some(0),
-                row_steps: 1,
-                rows: rows_per_call.min(steps.end - first),
-                columns: self.width(),
+                unit_count: 1,
+                unit_stride: Some(0),
+                row_stride: 1,
+                row_count: rows_per_call.min(steps.end - first),
+                column_count: self.width(),
                 starts_from_identity: first == 0,
                 ..FoldCall::default()
             };
             // SAFETY:
-            // - the rows are steps `first..first + rows` of the caller's `steps`, in order;
+            // - the rows are steps `first..first + row_count` of the caller's `steps`, in order;
             // - the first node of each column is initialised by step 0, which begins it;
             // - `FoldSpec` requires readable columns before the unit for the last step of the function's
             //   loop.
@@ -427,37 +439,42 @@ impl FoldTile<'_> {
     ///
     /// # Safety
     /// - `inputs` are valid for reads at each column of each row of each unit of `call`;
-    /// - if `call.columns` is less than a step of the function's loop, the missing elements are readable
+    /// - if `call.column_count` is less than a step of the function's loop, the missing elements are readable
     ///   before the first column of each row;
     /// - the accumulators of each unit are memory of this thread, initialised unless
     ///   `call.starts_from_identity`, and overlap no input.
     unsafe fn call_into(&self, accumulators: impl Fn(&ColumnTree<'_>) -> *mut u8, call: FoldCall) {
         let FoldFunction { function, reduced_strides, row_strides, .. } = self.fold_function;
         let width = self.width();
-        let FoldCall { lane, row, step, units, unit_steps, row_steps, rows, columns, .. } = call;
-        let FoldCall { starts_from_identity, reduces_lanes, .. } = call;
         let (stores, count) = (self.columns.len(), self.columns.len() + self.inputs.len());
         let mut operands = [core::ptr::null_mut(); MAX_FOLD_OPERANDS];
         let mut strides = [0; 2 * MAX_FOLD_OPERANDS];
         for (store, tree) in self.columns.iter().enumerate() {
-            operands[store] = accumulators(tree).wrapping_add(lane * width * tree.fold.size);
-            strides[store] = (call.unit_lanes * width * tree.fold.size) as isize;
+            operands[store] =
+                accumulators(tree).wrapping_add(call.accumulator * width * tree.fold.size);
+            strides[store] = (call.accumulator_stride * width * tree.fold.size) as isize;
         }
         for (input, &first) in self.inputs.iter().enumerate() {
             let (step_stride, row_stride) = (reduced_strides[input], row_strides[input]);
-            let from = row as isize * row_stride + step as isize * step_stride;
+            let from = call.row as isize * row_stride + call.step as isize * step_stride;
             operands[stores + input] = first.wrapping_offset(from);
             strides[stores + input] =
-                unit_steps.map_or(row_stride, |steps| steps as isize * step_stride);
-            strides[count + stores + input] = row_steps as isize * step_stride;
+                call.unit_stride.map_or(row_stride, |steps| steps as isize * step_stride);
+            strides[count + stores + input] = call.row_stride as isize * step_stride;
         }
         let strides = &strides[..2 * count];
         // SAFETY:
         // - operands and strides address the rows of `call` in the caller's inputs, and its accumulators;
         // - `FoldSpec::fold_function` chose the function for the forms of these inputs.
         unsafe {
-            let arguments =
-                FoldArgs { strides, units, rows, columns, starts_from_identity, reduces_lanes };
+            let arguments = FoldArgs {
+                strides,
+                units: call.unit_count,
+                rows: call.row_count,
+                columns: call.column_count,
+                starts_from_identity: call.starts_from_identity,
+                reduces_lanes: call.reduces_lanes,
+            };
             function.fold(&operands[..count], arguments);
         }
     }

@@ -27,9 +27,9 @@ const BYTES_PER_MICROSECOND: usize = 100_000;
 const FUNCTION_COST: usize = 15 * BYTES_PER_MICROSECOND;
 const PRIMITIVE_COST: usize = 7 * BYTES_PER_MICROSECOND / 10;
 
-/// Divisor of the compile cost. In an unoptimised build kernels take some 300 times as long, compilation some
-/// 30 times, and functions as long as before, so a tenth of the work pays for a function.
-const KERNEL_SLOWDOWN: usize = if cfg!(unoptimised) { 10 } else { 1 };
+/// Divisor of the compile cost: in an unoptimised build kernels take some 300 times as long, compilation some
+/// 30 times and functions as long as before, so a tenth of the work pays for a function.
+const COMPILE_COST_DIVISOR: usize = if cfg!(unoptimised) { 10 } else { 1 };
 
 /// Approximate primitives of a cheap operation, and of any other operation.
 const CHEAP_PRIMITIVES: usize = 1;
@@ -102,5 +102,5 @@ pub(crate) fn compile_cost(nest: &LoopNest) -> usize {
         InstructionKind::Elementwise(op) if !op.is(Fact::Cheap) => OTHER_PRIMITIVES,
         _ => CHEAP_PRIMITIVES,
     });
-    (FUNCTION_COST + primitives.sum::<usize>() * PRIMITIVE_COST) / KERNEL_SLOWDOWN
+    (FUNCTION_COST + primitives.sum::<usize>() * PRIMITIVE_COST) / COMPILE_COST_DIVISOR
 }

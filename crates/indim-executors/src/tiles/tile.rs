@@ -204,7 +204,7 @@ fn walk(
 
 /// Upper bound of the elements of a tile without blocks.
 pub(super) fn long_tile(code: &TileCode, nest: &SizedNest<'_>) -> usize {
-    let elements = TILE_BYTES / work::of_element(nest, code.cost).max(1);
+    let elements = TILE_BYTES / work::element_cost(nest, code.cost).max(1);
     elements.clamp(code.block_elements, code.block_elements * MAX_TILE_BLOCKS)
 }
 

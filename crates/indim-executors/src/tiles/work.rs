@@ -15,8 +15,8 @@ const BYTES_PER_TAKE: usize = 8;
 /// Cost of a cheap operation.
 const BYTES_PER_CHEAP: usize = 2;
 
-/// Cost of computing one element.
-pub(crate) fn computed(nest: &LoopNest) -> usize {
+/// Cost of computing one element, without the bytes moved.
+pub(crate) fn compute_cost(nest: &LoopNest) -> usize {
     let cost = |instruction: &NestInstruction| match instruction.kind {
         InstructionKind::Elementwise(op) if !op.is(Fact::Cheap) => BYTES_PER_FUNCTION,
         InstructionKind::Take { .. } => BYTES_PER_TAKE,
@@ -31,6 +31,6 @@ pub fn run_work(nest: &SizedNest<'_>, cost: usize) -> usize {
 }
 
 /// Cost of an element: bytes moved and computation.
-pub(super) fn of_element(nest: &SizedNest<'_>, cost: usize) -> usize {
+pub(super) fn element_cost(nest: &SizedNest<'_>, cost: usize) -> usize {
     run_work(nest, cost) / nest.points().max(1)
 }

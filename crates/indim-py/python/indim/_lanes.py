@@ -31,9 +31,8 @@ TASK_BYTES = 64 << 20
 #: Nodes that one task combines: a power of two, so that a task covers whole levels of the tree.
 TASK_FAN_IN = 16
 
-#: Maximum number of rows of lanes, up to ``LANES`` positions of the reduced axis each, that one run of a
-#: program adds to the lanes.
-MAX_ROWS_PER_RUN = 4
+#: Maximum number of ranges, each of up to ``LANES`` rows, that one run of a program adds to the lanes.
+MAX_RANGES_PER_RUN = 4
 
 
 class Stage(NamedTuple):
@@ -48,7 +47,7 @@ class Stage(NamedTuple):
     def chunk_program(self):
         return chunk_program(*self.program)
 
-    def moves(self):
+    def has_reduced_axis(self):
         """For each input, whether one of its axes is the reduced axis."""
         return [self.axis in axes for axes in self.read]
 
@@ -220,10 +219,11 @@ class _Cell:
         """Adds a chain of tasks: each takes as many chunks as memory allows, and passes on the lanes."""
         lanes, row, batch, step = None, 0, [], 0
         for part in parts:
-            if batch and (sum(one.length for one in batch) + part.length) * self._row_bytes > TASK_BYTES:
+            batch_rows = sum(earlier.length for earlier in batch)
+            if batch and (batch_rows + part.length) * self._row_bytes > TASK_BYTES:
                 lanes_key = self._key("lanes", block, step)
                 self._tasks[lanes_key] = (self._add(is_last=False), lanes, row, self._chunks(batch))
-                row += sum(one.length for one in batch)
+                row += batch_rows
                 lanes, batch, step = lanes_key, [], step + 1
             batch.append(part)
         self._tasks[key] = (self._add(is_last=True), lanes, row, self._chunks(batch))
@@ -292,7 +292,7 @@ class _Reduce:
 
     def __call__(self, inputs):
         chunks = [chunks[0] for chunks in inputs]
-        sizes = _replace_size(self.sizes, self.stage.axis, _rows(self.stage, inputs)[0])
+        sizes = _replace_size(self.sizes, self.stage.axis, _row_counts(self.stage, inputs)[0])
         return tuple(self.stage.chunk_program().run(chunks, sizes))
 
 
@@ -306,7 +306,7 @@ class _AddRows:
 
     def __call__(self, lanes, row, inputs):
         program, axis = self.stage.chunk_program(), self.stage.axis
-        lengths = _rows(self.stage, inputs)
+        lengths = _row_counts(self.stage, inputs)
         if lanes is None:
             lanes = program.new_lanes(_replace_size(self.sizes, axis, LANES))
         else:
@@ -317,14 +317,14 @@ class _AddRows:
             while start < length:
                 lane, left = row % LANES, length - start
                 if lane == 0 and left >= LANES:
-                    size, times = LANES, _power_of_two(min(left // LANES, MAX_ROWS_PER_RUN))
+                    size, count = LANES, _power_of_two(min(left // LANES, MAX_RANGES_PER_RUN))
                 else:
-                    size, times = _power_of_two(min(left, LANES - lane)), 1
-                rows = [(part, start + time * LANES, size) for time in range(times)]
-                chunks = _chunks_of_rows(self.stage, inputs, rows)
+                    size, count = _power_of_two(min(left, LANES - lane)), 1
+                ranges = [(part, start + index * LANES, size) for index in range(count)]
+                chunks = _slice_chunks(self.stage, inputs, ranges)
                 lane_slices = [_slice_axis(array, axis, lane, size) for array in lanes]
-                program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), times)
-                start, row = start + size * times, row + size * times
+                program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), count)
+                start, row = start + size * count, row + size * count
         if not self.is_last:
             return tuple(lanes)
         # Lanes without elements are not folded.
@@ -346,16 +346,16 @@ class _AddParts:
             lanes = program.new_lanes(_replace_size(self.sizes, axis, self.group))
         else:
             lanes = [array.copy() for array in lanes]
-        lengths, part = _rows(self.stage, inputs), 0
+        lengths, part = _row_counts(self.stage, inputs), 0
         while part < len(lengths):
             size = lengths[part]
             equal_count = sum(1 for _ in itertools.takewhile(lambda length: length == size, lengths[part:]))
-            times = _power_of_two(min(equal_count, MAX_ROWS_PER_RUN))
-            rows = [(part + time, 0, size) for time in range(times)]
+            count = _power_of_two(min(equal_count, MAX_RANGES_PER_RUN))
+            ranges = [(part + index, 0, size) for index in range(count)]
             lane_slices = [_slice_axis(array, axis, 0, size) for array in lanes]
-            chunks = _chunks_of_rows(self.stage, inputs, rows)
-            program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), times)
-            part += times
+            chunks = _slice_chunks(self.stage, inputs, ranges)
+            program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), count)
+            part += count
         return tuple(lanes)
 
 
@@ -428,23 +428,23 @@ def _combine_pair(reductions, before, after=None):
     return tuple(combination(reduction).run([one, other])[0] for reduction, one, other in arrays)
 
 
-def _rows(stage, inputs):
+def _row_counts(stage, inputs):
     """The number of rows of each part."""
-    moving = stage.moves().index(True)
-    axis = stage.read[moving].index(stage.axis)
-    return [chunk.shape[axis] for chunk in inputs[moving]]
+    reduced = stage.has_reduced_axis().index(True)
+    axis = stage.read[reduced].index(stage.axis)
+    return [chunk.shape[axis] for chunk in inputs[reduced]]
 
 
-def _chunks_of_rows(stage, inputs, rows):
-    """The input elements of these ranges of rows, each ``(part, start, size)``. An input without the
+def _slice_chunks(stage, inputs, ranges):
+    """Slices of the inputs' chunks: these ranges of rows, each ``(part, start, size)``. An input without the
     reduced axis is passed once."""
     chunks = []
-    for moves, axes, given in zip(stage.moves(), stage.read, inputs):
-        if moves:
+    for is_reduced, axes, parts in zip(stage.has_reduced_axis(), stage.read, inputs):
+        if is_reduced:
             axis = axes.index(stage.axis)
-            chunks.extend(_slice_axis(given[part], axis, start, size) for part, start, size in rows)
+            chunks.extend(_slice_axis(parts[part], axis, start, size) for part, start, size in ranges)
         else:
-            chunks.append(given[0])
+            chunks.append(parts[0])
     return chunks
 
 
@@ -455,7 +455,7 @@ def _slice_axis(array, axis, start, size):
 
 
 def _replace_size(sizes, axis, size):
-    return [size if along == axis else other for along, other in enumerate(sizes)]
+    return [size if index == axis else other for index, other in enumerate(sizes)]
 
 
 def _power_of_two(limit):

@@ -276,7 +276,7 @@ impl Emitter<'_> {
                 return;
             }
         };
-        match (result, machine.target, sources) {
+        match (result, machine.destination, sources) {
             (_, Some(memory), [AllocatedOperand::Register(from), ..]) => {
                 self.vector_move(opcode, from, memory);
             }
@@ -371,8 +371,8 @@ impl Emitter<'_> {
         // reads a whole register.
         let whole = REGISTER_BYTES as usize;
         let bytes = match from {
-            Memory::Step { element_bytes, .. } => {
-                whole.min(self.input.copy_lanes * element_bytes as usize)
+            Memory::Step { element_stride, .. } => {
+                whole.min(self.input.copy_lanes * element_stride as usize)
             }
             _ => whole,
         };
@@ -403,11 +403,11 @@ impl Emitter<'_> {
                     (scratch, displacement)
                 }
             },
-            Memory::Step { operand, element_bytes, displacement } => match self.pointer(operand) {
+            Memory::Step { operand, element_stride, displacement } => match self.pointer(operand) {
                 Some(pointer) => (pointer, displacement),
                 None => {
                     self.load_operand(scratch, operand as usize);
-                    self.assembler.add(scratch, scratch, INDEX, element_bytes.ilog2());
+                    self.assembler.add(scratch, scratch, INDEX, element_stride.ilog2());
                     (scratch, displacement)
                 }
             },

@@ -40,7 +40,7 @@ impl Target for Neon {
         let encode = |input: &EncoderInput<'_, Opcode>| emit::emit(input, listing);
         match body.folds() {
             false => Some(compile(body, layout, encode)),
-            true if body.operand_count() > emit::MAX_FOLD_INPUTS => None,
+            true if body.non_accumulator_input_count() > emit::MAX_FOLD_INPUTS => None,
             true => compile_fold(body, layout, encode),
         }
     }

@@ -7,11 +7,11 @@ use indim_codegen::{LaneType, SsaValue};
 
 impl<O: TargetLowering> Selector<'_, O> {
     /// The memory operand of an input, at a byte offset from the first element of the step.
-    pub(crate) fn input(&self, input: u32, element_bytes: usize, displacement: usize) -> Memory {
+    pub(crate) fn input(&self, input: u32, element_stride: usize, displacement: usize) -> Memory {
         let operand = self.body.outputs.len() as u32 + input;
         self.operand_memory(
             operand,
-            element_bytes,
+            element_stride,
             displacement,
             self.layout.inputs[input as usize],
         )
@@ -22,7 +22,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     fn operand_memory(
         &self,
         operand: u32,
-        element_bytes: usize,
+        element_stride: usize,
         displacement: usize,
         form: OperandForm,
     ) -> Memory {
@@ -32,11 +32,11 @@ impl<O: TargetLowering> Selector<'_, O> {
                 Memory::Row { operand, displacement }
             }
             OperandForm::Dense => {
-                Memory::Step { operand, element_bytes: element_bytes as u32, displacement }
+                Memory::Step { operand, element_stride: element_stride as u32, displacement }
             }
             OperandForm::Interleaved { factor, .. } => {
-                let element_bytes = element_bytes as u32 * u32::from(factor);
-                Memory::Step { operand, element_bytes, displacement }
+                let element_stride = element_stride as u32 * u32::from(factor);
+                Memory::Step { operand, element_stride, displacement }
             }
             OperandForm::Accumulator => {
                 unreachable!("invariant: accumulators are held in registers")
@@ -50,7 +50,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         let lane_count = LaneType::of_element(self.body.inputs[input as usize]).1;
         let form = self.layout.inputs[input as usize];
         if form == OperandForm::Accumulator {
-            let output = input - self.body.operand_count() as u32;
+            let output = input - self.body.non_accumulator_input_count() as u32;
             let accumulator =
                 |index| Memory::Accumulator { output, group_index: index as u32, copy: 0 };
             let count = self.count(size);

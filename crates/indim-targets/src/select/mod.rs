@@ -433,10 +433,10 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         action: Action<O>,
         is_wide: bool,
         immediate: Option<u8>,
-        target: Option<Memory>,
+        destination: Option<Memory>,
         sources: [SourceOperand; 3],
     ) -> Register {
-        let is_result = target.is_none() && matches!(action, Action::Vector(_));
+        let is_result = destination.is_none() && matches!(action, Action::Vector(_));
         let class = match action {
             Action::Vector(opcode) => opcode.result_class(),
             Action::Call(_) | Action::Skip | Action::SkipEnd => Class::Vector,
@@ -444,7 +444,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         let result = is_result.then(|| self.code.register(class));
         let value = self.value;
         let instruction =
-            MachineInstruction { action, is_wide, immediate, result, target, sources, value };
+            MachineInstruction { action, is_wide, immediate, result, destination, sources, value };
         self.code.instructions.push(instruction);
         result.unwrap_or(Register(0))
     }

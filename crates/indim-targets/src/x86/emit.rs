@@ -277,7 +277,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         let bytes = width::<S>(machine.is_wide);
         let register =
             |position, physical| physical_register::<S>(physical, opcode.bytes(position, bytes));
-        if let Some(memory) = machine.target {
+        if let Some(memory) = machine.destination {
             operands[0] = Operand::Memory(self.address(memory));
             count = 1;
         } else if let Some(physical) = result {
@@ -414,10 +414,10 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
             Memory::Row { operand, displacement } => {
                 Address::new(self.pointer(operand), displacement.into())
             }
-            Memory::Step { operand, element_bytes, displacement } => {
+            Memory::Step { operand, element_stride, displacement } => {
                 let base = self.pointer(operand);
-                let index = match element_bytes {
-                    1 | 2 | 4 | 8 => (self.roles.index, element_bytes),
+                let index = match element_stride {
+                    1 | 2 | 4 | 8 => (self.roles.index, element_stride),
                     16 => (self.double_index(), 8),
                     bytes if bytes.is_multiple_of(8) => (self.scale_index(bytes / 8), 8),
                     bytes => (self.scale_index(bytes / 4), 4),

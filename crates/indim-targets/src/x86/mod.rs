@@ -71,7 +71,7 @@ fn compile_for<S: X86InstructionSet>(
     let encode = |input: &EncoderInput<'_, Opcode<S>>| emit::emit::<S>(input, listing);
     match body.folds() {
         false => Some(compile(body, layout, encode)),
-        true if body.operand_count() > emit::MAX_FOLD_INPUTS => None,
+        true if body.non_accumulator_input_count() > emit::MAX_FOLD_INPUTS => None,
         true => compile_fold(body, layout, encode),
     }
 }

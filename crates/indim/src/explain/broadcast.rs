@@ -148,7 +148,7 @@ impl ExplainedBroadcast {
             .into_iter()
             .filter(|name| name.is_target_rule() == is_target)
             .map(|name| match convert_broadcast(&self.form, name) {
-                Ok(said) => (name, Ok(self.attributes(&said))),
+                Ok(conversion) => (name, Ok(self.attributes(&conversion))),
                 Err(reason) => (name, Err(self.reason(&reason))),
             })
             .collect()
@@ -159,10 +159,13 @@ impl ExplainedBroadcast {
     }
 
     /// The attributes under a rule set, and the reshapes of operands that the rule set needs.
-    fn attributes(&self, said: &RuleConversion) -> String {
-        let unshaped = RuleConversion { reshapes: vec![None; said.reshapes.len()], ..said.clone() };
+    fn attributes(&self, conversion: &RuleConversion) -> String {
+        let unshaped = RuleConversion {
+            reshapes: vec![None; conversion.reshapes.len()],
+            ..conversion.clone()
+        };
         let mut text = unshaped.to_string();
-        for (operand, shape) in said.reshapes.iter().enumerate() {
+        for (operand, shape) in conversion.reshapes.iter().enumerate() {
             if let Some(shape) = shape {
                 text += &format!(", {} reshaped to {shape}", self.name(operand));
             }
@@ -232,9 +235,9 @@ impl ExplainedBroadcast {
     fn write_rules(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         writeln!(formatter, "the same under")?;
-        for (rule, said) in self.under_other_rules() {
-            match said {
-                Ok(said) => writeln!(formatter, "   {said}")?,
+        for (rule, conversion) in self.under_other_rules() {
+            match conversion {
+                Ok(text) => writeln!(formatter, "   {text}")?,
                 Err(reason) => match reasons.iter_mut().find(|(known, _)| *known == reason) {
                     Some((_, rules)) => rules.push(rule.as_str()),
                     None => reasons.push((reason, vec![rule.as_str()])),

@@ -18,8 +18,8 @@ use indim_text::{
 pub struct TypedInput<'n> {
     /// Name of the input.
     pub name: &'n str,
-    /// Its type.
-    pub of: InputType,
+    /// Type of the input.
+    pub input_type: InputType,
     /// Names of its axes.
     pub axis_names: Option<AxisNames>,
 }
@@ -43,7 +43,7 @@ impl<'n> TypedInput<'n> {
     /// use indim::explain::{InputType, TypedInput};
     ///
     /// let input = TypedInput::parse("x", "f32[time: n, lat: 721]")?;
-    /// assert!(matches!(input.of, InputType::Symbolic(_, sizes) if sizes == ["n", "721"]));
+    /// assert!(matches!(input.input_type, InputType::Symbolic(_, sizes) if sizes == ["n", "721"]));
     /// assert_eq!(input.axis_names.unwrap().to_string(), "[time, lat]");
     /// # Ok::<(), indim::errors::Diagnostic>(())
     /// ```
@@ -52,13 +52,13 @@ impl<'n> TypedInput<'n> {
     /// `bad-shape`, `unknown-element-type`, `rank-limit`.
     pub fn parse(name: &'n str, text: &str) -> Result<Self, Diagnostic> {
         let (plain, axis_names) = split_axis_names(text)?;
-        let of = match parse_symbolic_type(&plain) {
+        let input_type = match parse_symbolic_type(&plain) {
             Some((dtype, sizes)) => {
                 InputType::Symbolic(dtype, sizes.into_iter().map(str::to_owned).collect())
             }
             None => InputType::Known(parse_array_type(&plain)?),
         };
-        Ok(TypedInput { name, of, axis_names })
+        Ok(TypedInput { name, input_type, axis_names })
     }
 }
 
@@ -128,7 +128,7 @@ impl SymbolicExpression {
                     let graph = SymbolicGraph::new(&graph, &b.size_facts());
                     return Ok(SymbolicExpression { graph, axes, stand_ins, equal });
                 }
-                Err(error) if equal.join(&error, &stand_ins) => {}
+                Err(error) if equal.merge(&error, &stand_ins) => {}
                 Err(InputError { kind, .. }) => {
                     return Err(InputError { kind, stand_ins: stand_ins_text(&stand_ins) });
                 }
@@ -260,31 +260,30 @@ struct EqualNames(Vec<[String; 2]>);
 
 impl EqualNames {
     /// Merges the two sizes of a mismatch; `false` unless they are two different named sizes.
-    fn join(&mut self, error: &InputError, stand_ins: &[(String, usize)]) -> bool {
+    fn merge(&mut self, error: &InputError, stand_ins: &[(String, usize)]) -> bool {
         let name_of = |size| stand_ins.iter().position(|(_, stand_in)| *stand_in == size);
         let places = error.sizes().map(|sizes| sizes.map(name_of));
-        let Some([Some(this), Some(other)]) = places else { return false };
-        // The first name represents both.
-        let [kept, other] = [this.min(other), this.max(other)];
-        if kept != other {
-            self.0.push([kept, other].map(|place| stand_ins[place].0.clone()));
+        let Some([Some(one), Some(other)]) = places else { return false };
+        let [first, second] = [one.min(other), one.max(other)];
+        if first != second {
+            self.0.push([first, second].map(|place| stand_ins[place].0.clone()));
         }
-        kept != other
+        first != second
     }
 
     /// The representative of a named size, or the size itself if it is a number.
-    fn kept<'a>(&'a self, size: &'a str) -> &'a str {
+    fn representative<'a>(&'a self, size: &'a str) -> &'a str {
         let mut name = size.trim();
-        while let Some([kept, _]) = self.0.iter().find(|[_, other]| other == name) {
-            name = kept;
+        while let Some([first, _]) = self.0.iter().find(|[_, second]| second == name) {
+            name = first;
         }
         name
     }
 
     /// The pairs as text.
     fn text(&self) -> String {
-        let line = |[kept, other]: &[String; 2]| {
-            format!("  {} = {}, which a rule needs\n", shown(kept), shown(other))
+        let line = |[first, second]: &[String; 2]| {
+            format!("  {} = {}, which a rule needs\n", shown(first), shown(second))
         };
         self.0.iter().map(line).collect()
     }
@@ -316,7 +315,7 @@ fn built(
     equal: &EqualNames,
     rule: Option<&RuleSet>,
 ) -> Result<(Graph, Vec<Value>), InputError> {
-    let has_names = inputs.iter().any(|input| matches!(input.of, InputType::Symbolic(..)));
+    let has_names = inputs.iter().any(|input| matches!(input.input_type, InputType::Symbolic(..)));
     let mut bindings = Vec::with_capacity(inputs.len());
     for input in inputs {
         bindings.push((input.name, binding(b, input, equal, has_names, rule)?));
@@ -336,15 +335,18 @@ fn binding(
     rule: Option<&RuleSet>,
 ) -> Result<Binding, GraphError> {
     let symbolic = |dtype, sizes: &[String]| {
-        let sizes: Vec<&str> = sizes.iter().map(|size| equal.kept(size)).collect();
+        let sizes: Vec<&str> = sizes.iter().map(|size| equal.representative(size)).collect();
         b.symbolic_parameter(input.name, dtype, &sizes)
     };
-    let value = match &input.of {
+    let value = match &input.input_type {
         InputType::Number(number) => return Ok(Binding::Number(*number)),
-        InputType::Known(of) if has_names => {
-            symbolic(of.dtype, &of.shape.iter().map(usize::to_string).collect::<Vec<String>>())
+        InputType::Known(array_type) if has_names => symbolic(
+            array_type.dtype,
+            &array_type.shape.iter().map(usize::to_string).collect::<Vec<String>>(),
+        ),
+        InputType::Known(array_type) => {
+            b.parameter(input.name, array_type.dtype, array_type.shape.clone())
         }
-        InputType::Known(of) => b.parameter(input.name, of.dtype, of.shape.clone()),
         InputType::Symbolic(dtype, sizes) => symbolic(*dtype, sizes),
     }?;
     match &input.axis_names {

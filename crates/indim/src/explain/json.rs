@@ -146,7 +146,7 @@ fn broadcast_json(explained: &ExplainedBroadcast) -> BroadcastJson<'_> {
         map,
     });
     let rules = explained.under_other_rules();
-    let rules = rules.into_iter().map(|(rule, said)| rule_json(rule.as_str(), said));
+    let rules = rules.into_iter().map(|(rule, conversion)| rule_json(rule.as_str(), conversion));
     BroadcastJson {
         operation: explained.operation(),
         place: explained.place(),
@@ -168,12 +168,20 @@ fn reduction_json(explained: &ExplainedReduction) -> ReductionJson<'_> {
         shape: form.operand().sizes(),
         axes: form.axes(),
         result: form.result().to_vec(),
-        rules: rules.into_iter().map(|(rule, said)| rule_json(rule.as_str(), said)).collect(),
+        rules: rules
+            .into_iter()
+            .map(|(rule, conversion)| rule_json(rule.as_str(), conversion))
+            .collect(),
     }
 }
 
-fn rule_json(rule: &'static str, said: Result<String, String>) -> RuleJson {
-    RuleJson { rule, ok: said.is_ok(), attributes: said.clone().ok(), reason: said.err() }
+fn rule_json(rule: &'static str, conversion: Result<String, String>) -> RuleJson {
+    RuleJson {
+        rule,
+        ok: conversion.is_ok(),
+        attributes: conversion.clone().ok(),
+        reason: conversion.err(),
+    }
 }
 
 fn text(value: &impl Serialize) -> String {

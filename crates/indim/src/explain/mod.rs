@@ -306,12 +306,12 @@ fn rules_of(
             continue;
         }
         let Some(ValueOrigin { place, rule: Some(rule) }) = origin(operand) else { continue };
-        let said = match place == here.place {
+        let rule = match place == here.place {
             true => rule,
             false => format!("{rule} of {}, {place}", graph.value_name(node.operands[0])),
         };
-        if !rules.contains(&said) {
-            rules.push(said);
+        if !rules.contains(&rule) {
+            rules.push(rule);
         }
     }
     rules

@@ -55,11 +55,11 @@ impl ExplainedReduction {
 
     /// For each rule for reductions: its attributes, or why it cannot express the reduction.
     pub fn under_rules(&self) -> Vec<(ReductionRuleName, Result<String, String>)> {
-        let said = |name: ReductionRuleName| match convert_reduction(&self.form, name) {
-            Ok(said) => (name, Ok(said.to_string())),
+        let converted = |name: ReductionRuleName| match convert_reduction(&self.form, name) {
+            Ok(conversion) => (name, Ok(conversion.to_string())),
             Err(reason) => (name, Err(reason.to_string())),
         };
-        ReductionRuleName::ALL.iter().copied().map(said).collect()
+        ReductionRuleName::ALL.iter().copied().map(converted).collect()
     }
 }
 
@@ -70,9 +70,9 @@ impl fmt::Display for ExplainedReduction {
         writeln!(formatter, "{}", draw_reduction(&self.form, Some(label(name, element_type))))?;
         writeln!(formatter, "explicit form\n   {}", self.form)?;
         writeln!(formatter, "the same under")?;
-        for (_, said) in self.under_rules() {
-            match said {
-                Ok(said) => writeln!(formatter, "   {said}")?,
+        for (_, conversion) in self.under_rules() {
+            match conversion {
+                Ok(text) => writeln!(formatter, "   {text}")?,
                 Err(reason) => writeln!(formatter, "   not: {reason}")?,
             }
         }
@@ -95,37 +95,37 @@ impl fmt::Display for ExplainedReduction {
 /// # Ok::<(), indim::GraphError>(())
 /// ```
 pub fn reductions(graph: &Graph) -> Vec<ExplainedReduction> {
-    let goes_on = go_on(graph);
+    let is_merged = merged_reductions(graph);
     let explained = graph.iter().filter_map(|(value, node)| match node.kind {
-        NodeKind::Reduce { op, .. } if !goes_on[value.index()] => {
-            Some(explain(graph, value, op, &goes_on))
+        NodeKind::Reduce { op, .. } if !is_merged[value.index()] => {
+            Some(explain(graph, value, op, &is_merged))
         }
         _ => None,
     });
     explained.collect()
 }
 
-/// For each value, whether it is a reduction whose only user reduces it by the same operation, so that
-/// both count as one. An arg-reduction never is.
-fn go_on(graph: &Graph) -> Vec<bool> {
-    let (mut uses, mut goes_on) = (vec![0; graph.len()], vec![false; graph.len()]);
+/// For each value, whether it is a reduction that merges with its user: the only user reduces it by the same
+/// operation. An arg-reduction never merges.
+fn merged_reductions(graph: &Graph) -> Vec<bool> {
+    let (mut uses, mut is_merged) = (vec![0; graph.len()], vec![false; graph.len()]);
     graph.outputs().iter().for_each(|output| uses[output.index()] += 1);
     for (_, node) in graph.iter() {
         node.operands.iter().for_each(|operand| uses[operand.index()] += 1);
         if let (NodeKind::Reduce { op, .. }, Some(operand)) = (&node.kind, node.operands.first()) {
             let is_same =
                 matches!(&graph[*operand].kind, NodeKind::Reduce { op: inner, .. } if inner == op);
-            goes_on[operand.index()] |= is_same && !op.is_arg_reduction();
+            is_merged[operand.index()] |= is_same && !op.is_arg_reduction();
         }
     }
-    uses.iter().zip(goes_on).map(|(&uses, goes_on)| goes_on && uses == 1).collect()
+    uses.iter().zip(is_merged).map(|(&uses, is_merged)| is_merged && uses == 1).collect()
 }
 
 /// Explains a chain of reductions that ends in `last`.
-fn explain(graph: &Graph, last: ValueId, op: ReduceOp, goes_on: &[bool]) -> ExplainedReduction {
+fn explain(graph: &Graph, last: ValueId, op: ReduceOp, is_merged: &[bool]) -> ExplainedReduction {
     let (mut value, mut steps) = (last, Vec::new());
     while let NodeKind::Reduce { axis, .. } = graph[value].kind
-        && (value == last || goes_on[value.index()])
+        && (value == last || is_merged[value.index()])
     {
         steps.push(axis);
         value = graph[value].operands[0];

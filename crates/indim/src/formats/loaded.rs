@@ -19,7 +19,7 @@ use super::error::{LoadError, LoadErrorKind};
 use super::registry::{outline, read, read_as, write};
 
 /// Capacity of the program cache, in programs; the least recently used program is evicted.
-const KEPT: usize = 16;
+const CACHE_CAPACITY: usize = 16;
 
 /// A model from a file. Threads may share it.
 pub struct LoadedModel {
@@ -28,7 +28,7 @@ pub struct LoadedModel {
     outputs: Vec<String>,
     options: CompileOptions,
     /// The program cache; the last used entry is at the end.
-    kept: Mutex<Vec<(Vec<InputBinding>, Arc<LoadedProgram>)>>,
+    program_cache: Mutex<Vec<(Vec<InputBinding>, Arc<LoadedProgram>)>>,
 }
 
 /// A model compiled for inputs of given types.
@@ -89,9 +89,9 @@ impl LoadedModel {
     ) -> Result<Self, LoadError> {
         match model {
             Ok(model) => {
-                let (outputs, kept) = (model.outputs(), Mutex::default());
+                let (outputs, program_cache) = (model.outputs(), Mutex::default());
                 let options = CompileOptions::default();
-                Ok(LoadedModel { source, model, outputs, options, kept })
+                Ok(LoadedModel { source, model, outputs, options, program_cache })
             }
             Err(error) => {
                 let to_provide = values_to_provide(&error, &source, read);
@@ -103,7 +103,7 @@ impl LoadedModel {
     /// The same model with other compile options and an empty cache.
     #[must_use]
     pub fn compiled_with(self, options: CompileOptions) -> Self {
-        LoadedModel { options, kept: Mutex::default(), ..self }
+        LoadedModel { options, program_cache: Mutex::default(), ..self }
     }
 
     /// The source file of the model.
@@ -153,13 +153,13 @@ impl LoadedModel {
     /// # Errors
     /// Those of [`LoadedModel::program`] and [`compile`].
     pub fn compiled(&self, inputs: &[InputBinding]) -> Result<Arc<LoadedProgram>, LoadError> {
-        // A panic leaves the list consistent.
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // A panic leaves the cache consistent.
+        let lock_cache = || self.program_cache.lock().unwrap_or_else(PoisonError::into_inner);
         {
-            let mut kept = kept();
-            if let Some(found) = kept.iter().rposition(|(known, _)| known == inputs) {
-                kept[found..].rotate_left(1);
-                return Ok(Arc::clone(&kept[kept.len() - 1].1));
+            let mut cache = lock_cache();
+            if let Some(found) = cache.iter().rposition(|(known, _)| known == inputs) {
+                cache[found..].rotate_left(1);
+                return Ok(Arc::clone(&cache[cache.len() - 1].1));
             }
         }
         let program = self.program(inputs)?;
@@ -167,11 +167,11 @@ impl LoadedModel {
         let graph = program.graph.with_outputs(0..self.outputs.len());
         let executable = compile(&graph, &self.options).map_err(|error| self.error(error))?;
         let compiled = Arc::new(LoadedProgram { program, executable });
-        let mut kept = kept();
-        if kept.len() >= KEPT {
-            kept.remove(0);
+        let mut cache = lock_cache();
+        if cache.len() >= CACHE_CAPACITY {
+            cache.remove(0);
         }
-        kept.push((inputs.to_vec(), Arc::clone(&compiled)));
+        cache.push((inputs.to_vec(), Arc::clone(&compiled)));
         Ok(compiled)
     }
 

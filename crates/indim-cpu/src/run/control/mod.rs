@@ -143,7 +143,7 @@ impl ControlCode {
     pub(crate) fn failure(&self) -> Failure {
         match &self.programs {
             ControlPrograms::Loop(_) => Failure::BeforeResults,
-            ControlPrograms::Branch(branch) if branch.programs().any(|it| it.program.may_fail) => {
+            ControlPrograms::Branch(branch) if branch.programs().any(|it| it.compiled.may_fail) => {
                 Failure::AfterResults
             }
             ControlPrograms::Branch(_) => Failure::Never,
@@ -154,7 +154,7 @@ impl ControlCode {
     pub(crate) fn has_loops(&self) -> bool {
         match &self.programs {
             ControlPrograms::Loop(_) => true,
-            ControlPrograms::Branch(branch) => branch.programs().any(|it| it.program.has_loops()),
+            ControlPrograms::Branch(branch) => branch.programs().any(|it| it.compiled.has_loops()),
         }
     }
 
@@ -165,7 +165,7 @@ impl ControlCode {
         }
         seen.push(core::ptr::from_ref(self));
         let programs = self.programs.programs();
-        let nests = programs.iter().flat_map(|program| &program.program.nests);
+        let nests = programs.iter().flat_map(|program| &program.compiled.nests);
         let bytes = nests.map(|nest| match &nest.control {
             Some(control) => control.generated(seen),
             None => nest.code.generated_bytes(),
@@ -253,7 +253,7 @@ impl NestCode for ControlCode {
             return;
         }
         for program in self.programs.programs() {
-            program.program.count_bytes(memory_use);
+            program.compiled.count_bytes(memory_use);
             program.count_bytes(memory_use);
         }
     }

@@ -125,7 +125,7 @@ impl Loop {
     }
 
     pub(super) fn list(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (states, nests) = (self.states.len(), self.step.program.nests.len());
+        let (states, nests) = (self.states.len(), self.step.compiled.nests.len());
         let in_place = self.is_over_input.iter().filter(|&&over| over).count();
         writeln!(
             formatter,

@@ -11,7 +11,7 @@ use super::{
     Emitter, FOLD_MODE, FOLD_ROWS, GeneralRegister, INDEX, LIMIT, OPERANDS, POINTERS,
     REGISTER_BYTES, SCRATCH, STRIDES, opcode,
 };
-use crate::compile::Accumulators;
+use crate::compile::AccumulatorRegister;
 use crate::fold_function::{MAX_FOLD_OPERANDS, MAX_FOLDS};
 
 /// Number of rows left in the unit.
@@ -60,7 +60,9 @@ impl Emitter<'_> {
         let (code, allocated) = self.input.step;
         self.emit_code(code, allocated);
         let first = self.input.operands + body.outputs.len();
-        for (input, &pointer) in self.pointers[..body.operand_count()].iter().enumerate() {
+        for (input, &pointer) in
+            self.pointers[..body.non_accumulator_input_count()].iter().enumerate()
+        {
             let at = 8 * (first + input) as u32;
             let place = self.assembler.reach(ROW_STRIDES, at, 8, scratch);
             self.assembler.load(stride, place);
@@ -75,7 +77,7 @@ impl Emitter<'_> {
     /// Loads the addresses of the inputs in the first row of a strip.
     fn point_to_strip(&mut self) {
         let body = self.input.body;
-        for input in 0..body.operand_count() {
+        for input in 0..body.non_accumulator_input_count() {
             self.load_operand(self.pointers[input], body.outputs.len() + input);
         }
         for (pointer, bytes) in self.moving() {
@@ -100,7 +102,7 @@ impl Emitter<'_> {
     }
 
     /// Loads or stores the accumulators in a register.
-    fn move_accumulators(&mut self, family: opcode::InstructionFamily, it: &Accumulators) {
+    fn move_accumulators(&mut self, family: opcode::InstructionFamily, it: &AccumulatorRegister) {
         let [address, scratch] = SCRATCH;
         let bytes = (self.input.copy_lanes as u32 * it.element_bytes).min(REGISTER_BYTES);
         let place = self.assembler.reach(OPERANDS, 8 * it.output, 8, scratch);

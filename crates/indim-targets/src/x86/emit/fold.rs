@@ -10,7 +10,7 @@ use iced_x86::{Code, Register as PhysicalRegister};
 
 use super::moves::move_codes;
 use super::{Address, Emitter, EncoderInput, Operand, Roles, SAVED, vector_register};
-use crate::compile::Accumulators;
+use crate::compile::AccumulatorRegister;
 use crate::compile_fold::REDUCE_LANES_MODE;
 use crate::layout::OperandForm;
 use crate::x86::assembler::Jump;
@@ -126,7 +126,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         let [_, strides, _] = self.saved_words();
         let scratch = self.roles.scratch;
         self.load(scratch, strides);
-        for input in 0..body.operand_count() {
+        for input in 0..body.non_accumulator_input_count() {
             let stride = 8 * (operands + body.outputs.len() + input) as i64;
             let pointer = Operand::Register(self.roles.pointers[input]);
             let stride = Operand::Memory(Address::new(scratch, stride));
@@ -137,7 +137,8 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Prefetches the elements of the next strip in the current row.
     fn prefetch_next_strip(&mut self) {
         let EncoderInput { body, layout, lanes, .. } = *self.input;
-        for input in (0..body.operand_count()).filter(|&it| layout.inputs[it] == OperandForm::Dense)
+        for input in (0..body.non_accumulator_input_count())
+            .filter(|&it| layout.inputs[it] == OperandForm::Dense)
         {
             let size = body.inputs[input].size();
             let index = match size {
@@ -156,7 +157,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Loads the addresses of the inputs in the first row of the unit.
     fn load_pointers(&mut self) {
         let body = self.input.body;
-        for input in 0..body.operand_count() {
+        for input in 0..body.non_accumulator_input_count() {
             let place = self.operand_address(body.outputs.len() + input);
             self.load(self.roles.pointers[input], place);
         }
@@ -206,12 +207,12 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     }
 
     /// Bytes of the accumulators in a register.
-    fn accumulator_bytes(&self, it: &Accumulators) -> u32 {
+    fn accumulator_bytes(&self, it: &AccumulatorRegister) -> u32 {
         (self.input.copy_lanes as u32 * it.element_bytes).min(S::REGISTER_BYTES)
     }
 
     /// Address in memory of the accumulators in a register.
-    fn accumulator_address(&mut self, it: &Accumulators) -> Address {
+    fn accumulator_address(&mut self, it: &AccumulatorRegister) -> Address {
         let Roles { index, scratch, .. } = *self.roles;
         self.load(scratch, self.operand_address(it.output as usize));
         let index = Some((index, it.element_bytes));

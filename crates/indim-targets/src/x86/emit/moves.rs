@@ -35,7 +35,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         }
         // Elements of a step fill half a register or a whole one; other memory is as wide as a register.
         let bytes = match from {
-            Memory::Step { element_bytes, .. } => self.input.copy_lanes as u32 * element_bytes,
+            Memory::Step { element_stride, .. } => self.input.copy_lanes as u32 * element_stride,
             _ => S::REGISTER_BYTES,
         };
         let half = S::REGISTER_BYTES / 2;

@@ -64,7 +64,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         else {
             return None;
         };
-        let memory = code.instructions[index].target?;
+        let memory = code.instructions[index].destination?;
         let &(_, to) = self.input.pinned.iter().find(|(pinned, _)| *pinned == memory)?;
         let is_read = self.input.row.1.iter().any(|step| reads(step, memory));
         (!is_read && !self.is_used_before_rows(to)).then_some((memory, to, from))

@@ -17,7 +17,7 @@ const TAIL_MASK: PhysicalRegister = PhysicalRegister::K7;
 /// The mask of elements of one size, from a byte offset in the step on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TailMask {
-    element_bytes: u32,
+    element_stride: u32,
     displacement: u32,
 }
 
@@ -25,8 +25,8 @@ impl TailMask {
     /// The mask of a memory operand; `None` if it is not elements of the step.
     fn of(memory: Memory) -> Option<TailMask> {
         match memory {
-            Memory::Step { element_bytes, displacement, .. } => {
-                Some(TailMask { element_bytes, displacement })
+            Memory::Step { element_stride, displacement, .. } => {
+                Some(TailMask { element_stride, displacement })
             }
             _ => None,
         }
@@ -34,7 +34,7 @@ impl TailMask {
 
     /// Bytes per bit of the mask. Complex numbers of 16 bytes have two bits, records several.
     fn lane_bytes(self) -> u32 {
-        1 << self.element_bytes.trailing_zeros().min(3)
+        1 << self.element_stride.trailing_zeros().min(3)
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn masks<S: X86InstructionSet>(input: &EncoderInput<'_, S>) -> Vec<Ta
         match *step {
             AllocatedInstruction::Load { from, .. } => note(Some(from)),
             AllocatedInstruction::Instruction { index, sources, .. } => {
-                note(code.instructions[index].target);
+                note(code.instructions[index].destination);
                 for place in sources {
                     if let AllocatedOperand::Memory(memory) = place {
                         note(Some(memory));
@@ -111,7 +111,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         self.assembler.registers(Code::Xor_r64_rm64, zero, zero);
         self.constant(ones, u64::MAX);
         for mask in self.tail_masks.clone() {
-            let lanes = mask.element_bytes / mask.lane_bytes();
+            let lanes = mask.element_stride / mask.lane_bytes();
             let before = i64::from(mask.displacement / mask.lane_bytes());
             if lanes > 2 {
                 self.multiply(bits, rest, lanes as i32);
@@ -159,7 +159,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         machine: &MachineInstruction<S>,
         masking: &mut Masking,
     ) -> Code {
-        if let Some(mask) = machine.target.and_then(TailMask::of) {
+        if let Some(mask) = machine.destination.and_then(TailMask::of) {
             self.load_mask(mask);
             masking.mask = Some(TAIL_MASK);
             return masked_moves(mask.lane_bytes(), bytes)[1];
