@@ -35,7 +35,7 @@ const KINDS: [Kind; 3] = [
     Kind {
         name: "sums and products, of values from long before",
         max_operations: 100_000,
-        next: lasting,
+        next: long_lived,
     },
     Kind { name: "sines, of some fifty primitives each", max_operations: 1000, next: sine },
 ];
@@ -45,8 +45,8 @@ fn chained(index: usize, values: &[Value]) -> Value {
     if index.is_multiple_of(2) { last * x } else { last + x }
 }
 
-/// Every value is taken again when there are twice as many.
-fn lasting(index: usize, values: &[Value]) -> Value {
+/// Each value is read again once there are twice as many, so many values are live at once.
+fn long_lived(index: usize, values: &[Value]) -> Value {
     let (early, last) = (&values[values.len() / 2], &values[values.len() - 1]);
     if index.is_multiple_of(2) { last * early } else { last + early }
 }
@@ -74,7 +74,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
 }
 
 /// The time of machine code at a level: the first run less the shortest of five more.
-fn made(graph: &Graph, level: Level) -> f64 {
+fn machine_code_time(graph: &Graph, level: Level) -> f64 {
     let executor = ExecutorChoice::Machine;
     let options = CompileOptions::new().level(level).executor(executor);
     let executable = compile(graph, &options).expect("it compiles");
@@ -94,7 +94,7 @@ fn measure(next: Next, operations: usize, levels: &[Level]) -> Vec<f64> {
     for _ in 0..rounds {
         let (building, graph) = timed(|| build(next, operations));
         let (compiling, _) = timed(|| compile(&graph, &CompileOptions::default()));
-        let making = levels.iter().map(|&level| made(&graph, level));
+        let making = levels.iter().map(|&level| machine_code_time(&graph, level));
         let times = [building, compiling].into_iter().chain(making);
         for (shortest, time) in shortest.iter_mut().zip(times) {
             *shortest = time.min(*shortest);

@@ -54,7 +54,7 @@ fn program(build: impl Fn(&GraphBuilder, &Value) -> Value) -> SymbolicExecutable
     compile_symbolic(&symbolic, &CompileOptions::default()).expect("it compiles")
 }
 
-fn along(b: &GraphBuilder, function: Reduction, x: &Value) -> Value {
+fn reduce(b: &GraphBuilder, function: Reduction, x: &Value) -> Value {
     b.along(function, x, [0]).expect("it has elements")
 }
 
@@ -104,10 +104,10 @@ fn main() {
     println!("{:<66} {:>8} {:>8} {:>8}", "microseconds a call", "new", "repeated", "more");
     let programs = [
         ("2 * x + 1", program(|_, x| 2.0 * x + 1.0)),
-        ("softmax", program(|b, x| along(b, Reduction::Softmax, x))),
+        ("softmax", program(|b, x| reduce(b, Reduction::Softmax, x))),
         (
             "(x - mean(x)) / std(x)",
-            program(|b, x| (x - along(b, Reduction::Mean, x)) / along(b, Reduction::Std, x)),
+            program(|b, x| (x - reduce(b, Reduction::Mean, x)) / reduce(b, Reduction::Std, x)),
         ),
     ];
     for (name, program) in &programs {

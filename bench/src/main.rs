@@ -51,7 +51,7 @@ pub(crate) struct Request {
 
 impl Request {
     /// Whether the job of this name is requested.
-    fn names(&self, name: &str) -> bool {
+    fn includes_job(&self, name: &str) -> bool {
         self.job.split('|').any(|part| name.contains(part))
     }
 
@@ -89,7 +89,7 @@ impl Request {
     /// Refuses an unknown name or size, whose table would be empty after a long start.
     fn check(&self) -> Result<(), String> {
         let jobs = all_jobs();
-        let named = || jobs.iter().filter(|(name, _)| self.names(name));
+        let named = || jobs.iter().filter(|(name, _)| self.includes_job(name));
         if named().next().is_none() {
             let names: Vec<&str> = jobs.iter().map(|(name, _)| *name).collect();
             let (job, names) = (&self.job, names.join(", "));
@@ -101,7 +101,7 @@ impl Request {
                 sizes.push(size);
             }
         }
-        match sizes.iter().any(|size| self.wants(size)) {
+        match sizes.iter().any(|size| self.includes_size(size)) {
             true => Ok(()),
             false => {
                 let (size, sizes) = (self.size.as_deref().unwrap_or_default(), sizes.join(", "));
@@ -110,9 +110,9 @@ impl Request {
         }
     }
 
-    fn wants(&self, size: &str) -> bool {
+    fn includes_size(&self, size: &str) -> bool {
         match &self.size {
-            Some(asked) => asked == size,
+            Some(requested) => requested == size,
             None => self.large || size != sizes::LARGE,
         }
     }
@@ -235,10 +235,10 @@ impl Session<'_> {
     }
 
     fn run_job<J: Job>(&mut self) -> std::io::Result<()> {
-        if !self.request.names(J::NAME) {
+        if !self.request.includes_job(J::NAME) {
             return Ok(());
         }
-        for (size, space) in J::SIZES.iter().filter(|(size, _)| self.request.wants(size)) {
+        for (size, space) in J::SIZES.iter().filter(|(size, _)| self.request.includes_size(size)) {
             let measured = measure::<J>(size, *space, self.request.budget, self.python.as_mut())?;
             report::row(&measured);
             if let Some(record) = &mut self.record {

@@ -35,7 +35,7 @@ pub(crate) struct Measurement {
     /// The hand-written loop, into warm memory.
     pub(crate) limit: f64,
     /// `run`, into memory that indim allocates and keeps.
-    pub(crate) kept: f64,
+    pub(crate) pooled: f64,
     /// `run`, into memory that is new to the process; `None` for small results.
     pub(crate) fresh: Option<f64>,
     /// `run_into` warm memory with nothing else between its runs; `None` without Python peers.
@@ -94,7 +94,7 @@ pub(crate) fn measure<J: Job>(
         ours,
         rested: median(times.rested),
         limit: median(times.limit),
-        kept: median(times.kept),
+        pooled: median(times.pooled),
         fresh: (results.len() > LARGE_RESULT).then(|| median(times.fresh)),
         alone,
         peers,
@@ -124,7 +124,7 @@ struct Times {
     ours: Vec<Duration>,
     rested: Vec<Duration>,
     limit: Vec<Duration>,
-    kept: Vec<Duration>,
+    pooled: Vec<Duration>,
     fresh: Vec<Duration>,
     /// Medians, already computed.
     peers: Vec<(String, f64)>,
@@ -152,11 +152,11 @@ fn take_turns<J: Job>(
     while times.ours.len() <= *ROUNDS.start()
         || (start.elapsed() < budget && times.ours.len() <= *ROUNDS.end())
     {
-        outside(|| {
+        run_outside_pool(|| {
             let mut run_into = || executable.run_into(&arguments, &mut output).expect("it runs");
             times.ours.push(timed(repeat, &mut run_into));
             times.rested.push(timed_after_pause(run_into));
-            times.kept.push(timed(repeat, || drop(executable.run(&arguments).expect("it runs"))));
+            times.pooled.push(timed(repeat, || drop(executable.run(&arguments).expect("it runs"))));
             if results > LARGE_RESULT {
                 indim::array::set_memory_pool_limit(0);
                 times.fresh.push(timed(1, || drop(executable.run(&arguments).expect("it runs"))));
@@ -202,7 +202,7 @@ fn run_alone<J: Job>(
     let arguments: Vec<ArrayView<'_>> = job.arguments().into_iter().map(|(_, view)| view).collect();
     let mut output = [ArrayViewMut::from_slice(job.shape(), results).expect("it fits")];
     let mut times = Vec::new();
-    outside(|| {
+    run_outside_pool(|| {
         let mut run_into = || executable.run_into(&arguments, &mut output).expect("it runs");
         let repeat = repeats(job.space().elements());
         let start = Instant::now();
@@ -228,7 +228,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// Calls `run` as users do, from a thread outside any pool. The waiting worker leaves the others of its pool
 /// to help, so the number of computing threads is that of the hand-written loop.
-fn outside(run: impl FnOnce() + Send) {
+fn run_outside_pool(run: impl FnOnce() + Send) {
     std::thread::scope(|scope| scope.spawn(run).join()).expect("it runs");
 }
 

@@ -39,7 +39,7 @@ impl Record {
         let ours = [
             ("indim", measured.ours),
             ("loop by hand", measured.limit),
-            ("indim run", measured.kept),
+            ("indim run", measured.pooled),
             ("indim rested", measured.rested),
         ];
         let ours = ours.into_iter().chain(measured.fresh.map(|fresh| ("indim run fresh", fresh)));

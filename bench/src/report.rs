@@ -28,7 +28,7 @@ pub(crate) fn row(measured: &Measurement) {
         rate(measured.elements),
         rate(measured.bytes),
         measured.ours / measured.limit,
-        measured.kept / measured.ours,
+        measured.pooled / measured.ours,
         measured.fresh.map_or("-".to_owned(), |fresh| format!("{:.2}", fresh / measured.ours)),
         measured.rested * 1e6,
     );

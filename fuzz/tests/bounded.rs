@@ -44,19 +44,19 @@ impl Random {
     }
 
     /// An input of the corpus with a few parts overwritten, removed, or taken from elsewhere.
-    fn near(&mut self, corpus: &[Vec<u8>]) -> Vec<u8> {
+    fn mutated_input(&mut self, corpus: &[Vec<u8>]) -> Vec<u8> {
         let mut input = corpus[self.below(corpus.len())].clone();
         for _ in 0..1 + self.below(4) {
             let start = self.below(input.len() + 1);
             let end = (start + self.below(8)).min(input.len());
             let other = &corpus[self.below(corpus.len())];
-            let put: Vec<u8> = match self.below(4) {
+            let replacement: Vec<u8> = match self.below(4) {
                 0 => Vec::new(),
                 1 => self.bytes(end - start),
                 2 => self.part(other).to_vec(),
                 _ => self.part(&input).to_vec(),
             };
-            input.splice(start..end, put);
+            input.splice(start..end, replacement);
         }
         input
     }
@@ -73,8 +73,8 @@ impl Drop for Keep<'_> {
         if std::thread::panicking() {
             let folder = folder().join("artifacts").join(self.target);
             let path = folder.join("bounded");
-            let kept = fs::create_dir_all(folder).and_then(|()| fs::write(&path, self.input));
-            eprintln!("the input of target {}: {} {kept:?}", self.target, path.display());
+            let result = fs::create_dir_all(folder).and_then(|()| fs::write(&path, self.input));
+            eprintln!("the input of target {}: {} {result:?}", self.target, path.display());
         }
     }
 }
@@ -118,7 +118,7 @@ fn check(target: &str) {
                 let length = random.below(200);
                 random.bytes(length)
             }
-            _ => random.near(&corpus),
+            _ => random.mutated_input(&corpus),
         };
         run(&input);
     }

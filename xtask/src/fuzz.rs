@@ -51,9 +51,10 @@ pub(crate) fn fuzz(arguments: &[&str]) -> bool {
     if !build() {
         return false;
     }
-    let asked = targets.iter().filter(|&known| request.target.is_none_or(|target| target == known));
+    let requested =
+        targets.iter().filter(|&known| request.target.is_none_or(|target| target == known));
     // All targets run, even after a failure.
-    let failed: Vec<&String> = asked.filter(|target| !run(target, &request)).collect();
+    let failed: Vec<&String> = requested.filter(|target| !run(target, &request)).collect();
     failed.iter().for_each(|target| eprintln!("target {target} FAILED"));
     failed.is_empty()
 }

@@ -150,8 +150,8 @@ pub(crate) fn asan(root: &Path, arguments: &[&str]) -> bool {
 /// The sanitizer's library for uninstrumented programs.
 fn sanitizer_library() -> Option<PathBuf> {
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let asked = Command::new(compiler).arg("-print-file-name=libasan.so").output().ok()?;
-    let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
+    let output = Command::new(compiler).arg("-print-file-name=libasan.so").output().ok()?;
+    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     // A compiler without the library prints the bare name.
     path.is_absolute().then_some(path)
 }

@@ -107,7 +107,7 @@ pub(crate) fn print<V: Vectors>() {
             "",
             SHAPES.map(|shape| format!("{:>16}", format!("{shape:?}"))).concat()
         );
-        let columns = SHAPES.map(|shape| times(&candidates, which, shape));
+        let columns = SHAPES.map(|shape| measure(&candidates, which, shape));
         for row in 0..=candidates.len() {
             let name = candidates.get(row).map_or("indim", |candidate| candidate.name);
             let cells = columns.iter().map(|column| {
@@ -130,7 +130,7 @@ struct Column {
     times: Vec<[f64; 2]>,
 }
 
-fn times(candidates: &[Candidate], which: usize, [rows, columns]: [usize; 2]) -> Column {
+fn measure(candidates: &[Candidate], which: usize, [rows, columns]: [usize; 2]) -> Column {
     let elements = rows * columns;
     let mut random = Random(1);
     let mut array = || (0..elements).map(|_| random.unit()).collect::<Vec<f32>>();

@@ -342,8 +342,8 @@ fn left_shift(builder: &mut impl Rewriter, instruction: &SsaInstruction, bits: u
             if builder.constant_bits(operand.operands[1]).map(|bits| bits & (width - 1))
                 == Some(bits) =>
         {
-            let kept = builder.constant(lane, all_ones(lane) << bits & all_ones(lane));
-            replacement(Primitive::And, lane, &[operand.operands[0], kept])
+            let mask = builder.constant(lane, all_ones(lane) << bits & all_ones(lane));
+            replacement(Primitive::And, lane, &[operand.operands[0], mask])
         }
         Primitive::Cast if first.primitive == Primitive::Cast => {
             let original = builder.instruction(first.operands[0]).lane;

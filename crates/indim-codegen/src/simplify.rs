@@ -73,15 +73,15 @@ impl Body {
     fn without_dead_code(mut self) -> Body {
         let is_needed = Demand::of(&self).is_needed;
         let mut values = vec![SsaValue(0); self.instructions.len()];
-        let mut kept = 0;
+        let mut needed_count = 0;
         for index in (0..is_needed.len()).filter(|&index| is_needed[index]) {
             let mut instruction = self.instructions[index];
             instruction.operands = instruction.operands.map(|operand| values[operand.index()]);
-            values[index] = SsaValue(kept as u32);
-            self.instructions[kept] = instruction;
-            kept += 1;
+            values[index] = SsaValue(needed_count as u32);
+            self.instructions[needed_count] = instruction;
+            needed_count += 1;
         }
-        self.instructions.truncate(kept);
+        self.instructions.truncate(needed_count);
         for (_, lanes) in &mut self.outputs {
             *lanes = lanes.map(|lane| values[lane.index()]);
         }
@@ -91,9 +91,9 @@ impl Body {
     /// Removes unread inputs; returns the indices of the remaining ones. Accumulators stay and are not
     /// among the indices.
     pub(crate) fn without_unread_inputs(mut self) -> (Body, Vec<usize>) {
-        let operands = self.non_accumulator_input_count();
+        let array_inputs = self.non_accumulator_input_count();
         let mut is_read = vec![false; self.inputs.len()];
-        is_read[operands..].fill(true);
+        is_read[array_inputs..].fill(true);
         for instruction in &self.instructions {
             if let Primitive::Load { input, .. } = instruction.primitive {
                 is_read[input as usize] = true;
@@ -110,7 +110,7 @@ impl Body {
             }
         }
         self.inputs = read.iter().map(|&input| self.inputs[input]).collect();
-        (self, read.into_iter().filter(|&input| input < operands).collect())
+        (self, read.into_iter().filter(|&input| input < array_inputs).collect())
     }
 }
 

@@ -237,11 +237,11 @@ fn possible_nans_are_made_canonical() {
     use LaneType::{Bool, F32, I32};
     use Primitive::{And, Bits, Canonical, Equal, Less, Select};
     // If `x` equals `y`, their bitwise `and` is a number. The `and` of `x` and `z` may be a NaN.
-    for (asked, condition, is_kept) in [(1, Equal, false), (2, Equal, true), (1, Less, true)] {
+    for (compared, condition, is_kept) in [(1, Equal, false), (2, Equal, true), (1, Less, true)] {
         let mut builder = BodyBuilder::new(vec![DType::F32; 3]);
         let [x, y, z] =
             [0, 1, 2].map(|input| builder.push(Primitive::Load { input, component: 0 }, F32, &[]));
-        let is_true = builder.push(condition, Bool, &[x, [x, y, z][asked]]);
+        let is_true = builder.push(condition, Bool, &[x, [x, y, z][compared]]);
         let [bits_of_x, bits_of_y] = [x, y].map(|value| builder.push(Bits, I32, &[value]));
         let both = builder.push(And, I32, &[bits_of_x, bits_of_y]);
         let both = builder.push(Bits, F32, &[both]);
@@ -253,7 +253,7 @@ fn possible_nans_are_made_canonical() {
         let canonical = builder.push(Canonical, F32, &[chosen]);
         builder.output(DType::F32, [canonical]);
         let body = builder.finish().simplified().to_string();
-        assert_eq!(body.contains("canonical"), is_kept, "{asked} {condition:?}\n{body}");
+        assert_eq!(body.contains("canonical"), is_kept, "{compared} {condition:?}\n{body}");
     }
 }
 

@@ -136,11 +136,13 @@ fn compilation_holds_at_most_its_bound() {
         let executable: Executable = compile(&graph, &CompileOptions::default()).unwrap();
         let peak = PEAK.load(Ordering::Relaxed) - before;
         let held = HELD.load(Ordering::Relaxed) - before;
-        let said = executable.held_bytes();
+        let reported = executable.held_bytes();
         let fits = peak <= promised && promised <= 16 * peak + 4096;
-        let is_true = said * 5 >= held * 4 && said <= 2 * held + 4096;
+        let is_true = reported * 5 >= held * 4 && reported <= 2 * held + 4096;
         if !fits || !is_true {
-            wrong.push(format!("{name}: took {peak} of {promised}, holds {held} and says {said}"));
+            wrong.push(format!(
+                "{name}: took {peak} of {promised}, holds {held} and reports {reported}"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -187,8 +187,8 @@ fn computed_keys_are_sorted_and_sorted_values_are_read() {
     let backwards = [AxisSlice::whole(20), AxisSlice::reversed(30)];
     let greatest = b.slice(&sorted, &backwards).unwrap();
     let both = b.concatenate(&[sorted.clone(), &greatest + 1.0], 0).unwrap();
-    let again = b.argsort(b.reshape(&greatest, [600]).unwrap(), 0, true).unwrap();
-    let graph = b.finish(&[both, again, sorted]).unwrap();
+    let argsorted = b.argsort(b.reshape(&greatest, [600]).unwrap(), 0, true).unwrap();
+    let graph = b.finish(&[both, argsorted, sorted]).unwrap();
     assert_same_bits(&graph, &[numbers(DType::F32, &[30, 20], 900)], "computed keys");
 }
 

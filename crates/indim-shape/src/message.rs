@@ -66,18 +66,18 @@ impl<'a> OperandNames<'a> {
     }
 
     /// The name without back quotes, for lists of shapes.
-    pub(crate) fn plain(&self, operand: usize) -> String {
+    pub(crate) fn plain_name(&self, operand: usize) -> String {
         match self.labels.get(operand) {
             Some(label) => label.name.to_string(),
             None => format!("operand {operand}"),
         }
     }
 
-    /// The width of [`OperandNames::plain`], in columns.
+    /// The width of [`OperandNames::plain_name`], in columns.
     pub(crate) fn width(&self, operand: usize) -> usize {
         match self.labels.get(operand) {
             Some(label) => label.width,
-            None => self.plain(operand).len(),
+            None => self.plain_name(operand).len(),
         }
     }
 

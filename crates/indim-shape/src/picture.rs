@@ -146,7 +146,7 @@ fn rows<'a>(error: &'a ShapeError, names: &OperandNames<'a>) -> Vec<ShapeRow<'a>
     let mut rows: Vec<ShapeRow<'a>> = Vec::new();
     for (operand, shape) in error.shapes().iter().enumerate() {
         let columns = columns.as_ref().map(|columns| columns[operand].clone());
-        let (name, element_type) = (names.plain(operand), names.element_type(operand));
+        let (name, element_type) = (names.plain_name(operand), names.element_type(operand));
         let name_width = names.width(operand);
         let axes = axis_texts(error, operand, shape);
         rows.push(ShapeRow { name, name_width, element_type, axes, columns });

@@ -108,7 +108,7 @@ impl Repair {
         for (operand, shape) in self.reshapes.iter().enumerate() {
             if let Some(shape) = shape {
                 let and = if reshapes.is_empty() { "" } else { " and " };
-                reshapes += &format!("{and}{} reshaped to {shape}", names.plain(operand));
+                reshapes += &format!("{and}{} reshaped to {shape}", names.plain_name(operand));
             }
         }
         match reshapes.is_empty() {

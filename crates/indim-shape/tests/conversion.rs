@@ -59,12 +59,13 @@ fn check_round_trips(from: RuleSetName, form: &Broadcast) -> usize {
         };
         conversions += 1;
         assert_eq!(converted.rule.name(), Some(name), "{form:?} as {converted}");
-        let again = converted.elaborate(form.operands());
-        let again = again.unwrap_or_else(|error| panic!("{form:?} as {converted}: {error}"));
-        assert_eq!(again.result(), form.result(), "{form:?} as {converted}");
-        assert_eq!(reads(&again), reads(form), "{form:?} as {converted}");
+        let elaborated = converted.elaborate(form.operands());
+        let elaborated =
+            elaborated.unwrap_or_else(|error| panic!("{form:?} as {converted}: {error}"));
+        assert_eq!(elaborated.result(), form.result(), "{form:?} as {converted}");
+        assert_eq!(reads(&elaborated), reads(form), "{form:?} as {converted}");
         if converted.reshapes.iter().all(Option::is_none) {
-            assert_eq!(again, *form, "{converted}");
+            assert_eq!(elaborated, *form, "{converted}");
         }
         for (shape, reshape) in form.operands().iter().zip(&converted.reshapes) {
             let others =

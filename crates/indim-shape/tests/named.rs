@@ -163,9 +163,9 @@ proptest! {
         if let Ok(form) = RuleSet::Numpy.elaborate(&shapes)
             && let Ok(converted) = convert_broadcast(&form, RuleSetName::Named)
         {
-            let again = converted.elaborate(&shapes).expect("a conversion is legal");
-            prop_assert_eq!(again.result(), form.result());
-            prop_assert_eq!(reads(&again), reads(&form));
+            let elaborated = converted.elaborate(&shapes).expect("a conversion is legal");
+            prop_assert_eq!(elaborated.result(), form.result());
+            prop_assert_eq!(reads(&elaborated), reads(&form));
         }
     }
 }

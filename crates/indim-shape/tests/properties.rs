@@ -111,9 +111,9 @@ proptest! {
             draw_broadcast(&form, &[]);
             for name in RuleSetName::ALL {
                 let Ok(converted) = convert_broadcast(&form, name) else { continue };
-                let again = converted.elaborate(form.operands()).expect("a conversion is legal");
-                prop_assert_eq!(again.result(), form.result());
-                prop_assert_eq!(reads(&again), reads(&form), "{}", converted);
+                let elaborated = converted.elaborate(form.operands()).expect("a conversion is legal");
+                prop_assert_eq!(elaborated.result(), form.result());
+                prop_assert_eq!(reads(&elaborated), reads(&form), "{}", converted);
             }
         }
     }

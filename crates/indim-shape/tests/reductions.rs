@@ -149,8 +149,8 @@ proptest! {
             for &name in ReductionRuleName::ALL {
                 match convert_reduction(&form, name) {
                     Ok(converted) => {
-                        let again = converted.rule.elaborate(&operand).unwrap();
-                        prop_assert_eq!(again.axes(), form.axes());
+                        let elaborated = converted.rule.elaborate(&operand).unwrap();
+                        prop_assert_eq!(elaborated.axes(), form.axes());
                         prop_assert_eq!(converted.result(&operand).unwrap(), form.result());
                         prop_assert!(converted.to_string().starts_with(name.as_str()));
                     }

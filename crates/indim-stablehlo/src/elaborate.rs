@@ -174,9 +174,9 @@ impl<'m> Elaborator<'m> {
             }
             Lowering::Scatter => self.scatter(operation, &operands)?,
             Lowering::Sort => self.sort(operation, &operands)?,
-            Lowering::While => self.looped(operation, &operands)?,
+            Lowering::While => self.while_loop(operation, &operands)?,
             Lowering::Case | Lowering::If => {
-                self.branched(operation, &operands, lowering == Lowering::If)?
+                self.conditional(operation, &operands, lowering == Lowering::If)?
             }
             Lowering::TopK => self.top_k(operation, &operands)?,
             Lowering::Array(shaped) => vec![self.array(operation, shaped, &operands)?],

@@ -87,7 +87,7 @@ pub(super) enum ArrayOperation {
 /// A check in a program: its accuracy and the source of the expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ExpectOperation {
-    how: ExpectKind,
+    kind: ExpectKind,
     /// Whether the expected value is an attribute.
     pub(super) is_constant: bool,
 }
@@ -103,17 +103,17 @@ impl ExpectOperation {
     /// `check.expect_eq`, `check.expect_almost_eq_const`, ...
     pub(super) fn of(name: &str) -> Option<ExpectOperation> {
         let name = name.strip_prefix("check.expect_")?;
-        let (how, is_constant) = match name.strip_suffix("_const") {
-            Some(how) => (how, true),
+        let (kind, is_constant) = match name.strip_suffix("_const") {
+            Some(kind) => (kind, true),
             None => (name, false),
         };
-        let how = match how {
+        let kind = match kind {
             "eq" => ExpectKind::Equal,
             "almost_eq" => ExpectKind::Near,
             "close" => ExpectKind::Close,
             _ => return None,
         };
-        Some(ExpectOperation { how, is_constant })
+        Some(ExpectOperation { kind, is_constant })
     }
 
     /// The required accuracy. `as_call` means a check by a custom call, whose `expect_almost_eq` has a
@@ -131,7 +131,7 @@ impl ExpectOperation {
             Some(span) => attributes.float(name, span),
             None => Ok(otherwise),
         };
-        Ok(match self.how {
+        Ok(match self.kind {
             ExpectKind::Equal => Tolerance::Exact,
             ExpectKind::Near => {
                 let absolute = number("tolerance", if as_call { 1e-3 } else { 1e-4 })?;
@@ -263,19 +263,19 @@ const CHLO: &[(&str, Lowering)] = &[
     ("top_k", Lowering::TopK),
 ];
 
-fn named(table: &[(&str, Lowering)], operation: &str) -> Option<Lowering> {
+fn find_by_name(table: &[(&str, Lowering)], operation: &str) -> Option<Lowering> {
     table.iter().find(|(name, _)| *name == operation).map(|(_, lowering)| *lowering)
 }
 
 fn of_stablehlo(operation: &str) -> Option<Lowering> {
     let op = elementwise(operation).map(|op| Lowering::Array(ArrayOperation::Elementwise(op)));
-    op.or_else(|| named(STABLEHLO, operation))
+    op.or_else(|| find_by_name(STABLEHLO, operation))
 }
 
 fn of_chlo(operation: &str) -> Option<Lowering> {
     let numpy = || elementwise(operation.strip_prefix("broadcast_")?).map(ArrayOperation::Numpy);
     let shaped = || elementwise(operation).map(ArrayOperation::Elementwise).or_else(numpy);
-    named(CHLO, operation).or_else(|| shaped().map(Lowering::Array))
+    find_by_name(CHLO, operation).or_else(|| shaped().map(Lowering::Array))
 }
 
 /// Names of the supported operations, with dialects; element-wise ones are also supported with the prefix

@@ -58,7 +58,7 @@ impl<'m> OutlineWalk<'m> {
             let value_type = self.value_type(&argument.value_type, name);
             let shown = match region.is_empty() {
                 true => argument_name(argument, self.attributes),
-                false => plain(name),
+                false => value_name(name),
             };
             let value = self.outline.add_value(shown, value_type, false);
             self.outline.values[value].is_internal = !region.is_empty();
@@ -98,8 +98,8 @@ impl<'m> OutlineWalk<'m> {
         let names = operation.results.iter().flat_map(|names| {
             let name = names.name.of(text);
             (0..names.count).map(move |index| match names.count {
-                1 => plain(name),
-                _ => format!("{}#{index}", plain(name)),
+                1 => value_name(name),
+                _ => format!("{}#{index}", value_name(name)),
             })
         });
         let names: Vec<String> = names.collect();
@@ -177,7 +177,7 @@ impl<'m> OutlineWalk<'m> {
             Type::Array(array_type) => ValueType::of_arrays(array_type),
             Type::Tuple(_) => ValueType { element: Some(Arc::from("tuple")), sizes: None },
             Type::Dynamic(span) | Type::Other(span) => {
-                tensor(span.of(self.attributes.text), &plain(name)).unwrap_or_default()
+                tensor(span.of(self.attributes.text), &value_name(name)).unwrap_or_default()
             }
         }
     }
@@ -223,7 +223,8 @@ impl<'m> OutlineWalk<'m> {
     }
 }
 
-fn plain(name: &str) -> String {
+/// The name of a value without `%`.
+fn value_name(name: &str) -> String {
     name.trim_start_matches('%').to_owned()
 }
 

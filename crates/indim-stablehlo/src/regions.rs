@@ -11,7 +11,7 @@ use indim_xla::value::{XlaValue, types_of};
 
 impl<'m> Elaborator<'m> {
     /// `while`: the first region is the condition, the second one the body; both take the states.
-    pub(super) fn looped(
+    pub(super) fn while_loop(
         &mut self,
         operation: &'m SyntaxOperation,
         operands: &[XlaValue],
@@ -30,7 +30,7 @@ impl<'m> Elaborator<'m> {
     }
 
     /// `case`, or `if`, whose first region is the one of true.
-    pub(super) fn branched(
+    pub(super) fn conditional(
         &mut self,
         operation: &'m SyntaxOperation,
         operands: &[XlaValue],

@@ -19,7 +19,7 @@ pub(super) fn check(
     entry: usize,
 ) -> Result<(), FormatError> {
     let mut walk = UnsupportedWalk::new(module, attributes);
-    walk.reach(entry);
+    walk.enqueue(entry);
     while let Some(number) = walk.worklist.pop() {
         let function = &module.functions[number];
         function.results.iter().for_each(|result| walk.value_type(&result.value_type));
@@ -89,30 +89,31 @@ struct UnsupportedWalk<'m> {
     unsupported: UnsupportedOperations,
     /// The error of the first unsupported type in the text.
     first_type: Option<FormatError>,
-    seen: HashSet<usize>,
+    reached: HashSet<usize>,
     /// Worklist of called functions.
     worklist: Vec<usize>,
 }
 
 impl<'m> UnsupportedWalk<'m> {
     fn new(module: &'m Module, attributes: &'m AttributeReader<'m>) -> Self {
-        let (unsupported, seen, worklist) =
+        let (unsupported, reached, worklist) =
             (UnsupportedOperations::default(), HashSet::new(), Vec::new());
-        UnsupportedWalk { module, attributes, unsupported, first_type: None, seen, worklist }
+        UnsupportedWalk { module, attributes, unsupported, first_type: None, reached, worklist }
     }
 
-    fn reach(&mut self, function: usize) {
-        if self.seen.insert(function) {
+    /// Adds a function to the worklist, once.
+    fn enqueue(&mut self, function: usize) {
+        if self.reached.insert(function) {
             self.worklist.push(function);
         }
     }
 
     /// Adds the function in an attribute to the worklist; an undefined one is reported at the call.
-    fn reach_attribute(&mut self, operation: &SyntaxOperation, name: &str) {
+    fn enqueue_attribute(&mut self, operation: &SyntaxOperation, name: &str) {
         if let Some(span) = self.attributes.optional(operation, name)
             && let Some(function) = self.module.function(&self.attributes.name(span))
         {
-            self.reach(function);
+            self.enqueue(function);
         }
     }
 
@@ -160,8 +161,8 @@ impl<'m> UnsupportedWalk<'m> {
 
     fn operation(&mut self, operation: &SyntaxOperation, lowering: Lowering) {
         match lowering {
-            Lowering::Call => self.reach_attribute(operation, "callee"),
-            Lowering::Composite => self.reach_attribute(operation, "decomposition"),
+            Lowering::Call => self.enqueue_attribute(operation, "callee"),
+            Lowering::Composite => self.enqueue_attribute(operation, "decomposition"),
             Lowering::Map => operation.regions.iter().for_each(|region| self.block(region, true)),
             Lowering::While | Lowering::Case | Lowering::If => {
                 operation.regions.iter().for_each(|region| self.block(region, false));

@@ -116,7 +116,11 @@ fn the_gnu_assembler_accepts_every_line() {
         let text = format!(".intel_syntax noprefix\n{}\n", lines.join("\n"));
         assembler.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         let found = assembler.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&found.stderr);
-        assert!(found.status.success(), "{level}: {}", said.chars().take(2000).collect::<String>());
+        let messages = String::from_utf8_lossy(&found.stderr);
+        assert!(
+            found.status.success(),
+            "{level}: {}",
+            messages.chars().take(2000).collect::<String>()
+        );
     }
 }

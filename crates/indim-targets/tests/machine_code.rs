@@ -592,8 +592,8 @@ fn bitwise_operations_on_three_integers_are_one_instruction() {
                 let inner = builder.push(first, lane, &[x, y]);
                 let opposite = builder.push(Not, lane, &[inner]);
                 let outer = builder.push(second, lane, &[opposite, constant]);
-                let again = builder.push(first, lane, &[outer, y]);
-                builder.output(dtype, again);
+                let reused = builder.push(first, lane, &[outer, y]);
+                builder.output(dtype, reused);
                 if is_kept {
                     builder.output(dtype, inner);
                 }

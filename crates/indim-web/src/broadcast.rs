@@ -102,7 +102,7 @@ impl BroadcastRequest {
         let form = rule
             .elaborate(&shapes, target)
             .map_err(|error| refuse_shapes(&error, "broadcast", &names).of_no_operation())?;
-        let explained = ExplainedBroadcast::of_rule(named(&rule, target), names, form);
+        let explained = ExplainedBroadcast::of_rule(rule_text(&rule, target), names, form);
         let svg = self.svg.then(|| explained.to_svg());
         let rule = rule.name().map_or_else(String::new, |name| name.to_string());
         Ok(BroadcastResponse { ok: true, explained: BroadcastAnswer::new(rule, &explained), svg })
@@ -110,7 +110,7 @@ impl BroadcastRequest {
 }
 
 /// The rule with its attributes.
-fn named(rule: &AnyRule, target: Option<&Shape>) -> String {
+fn rule_text(rule: &AnyRule, target: Option<&Shape>) -> String {
     match (rule, target) {
         (AnyRule::Target(rule), Some(target)) => format!("{rule} target={target}"),
         (AnyRule::Elementwise(rule), _) => rule.to_string(),
@@ -210,7 +210,7 @@ fn repair_offer(
     operands: &[Shape],
 ) -> Option<FormOffer> {
     let Repair { rule, reshapes, target, result, reason, .. } = repair;
-    let mut text = named(rule, target.as_ref());
+    let mut text = rule_text(rule, target.as_ref());
     for ((name, _), shape) in names.iter().zip(reshapes) {
         if let Some(shape) = shape {
             text += &format!(", {name} reshaped to {shape}");

@@ -69,14 +69,14 @@ fn what_is_offered_says_the_same_or_is_legal() {
         for (first, second) in shapes.iter().flat_map(|a| shapes.iter().map(move |b| (a, b))) {
             let answer = drawn(&two(rule, first, second));
             for offer in answer["same"].as_array().into_iter().flatten() {
-                let again = drawn(&pressed(&offer["state"]));
-                assert_eq!(again["shape"], answer["shape"], "{rule} {first} {second} {offer}");
+                let redrawn = drawn(&pressed(&offer["state"]));
+                assert_eq!(redrawn["shape"], answer["shape"], "{rule} {first} {second} {offer}");
             }
             for offer in answer["repairs"].as_array().into_iter().flatten() {
-                let again = drawn(&pressed(&offer["state"]));
-                assert_eq!(again["ok"], true, "{rule} {first} {second} {offer} {again}");
-                let gives = format!(" gives {}", again["shape"].to_string().replace(',', ", "));
-                assert!(offer["text"].as_str().unwrap().ends_with(&gives), "{offer} {again}");
+                let redrawn = drawn(&pressed(&offer["state"]));
+                assert_eq!(redrawn["ok"], true, "{rule} {first} {second} {offer} {redrawn}");
+                let gives = format!(" gives {}", redrawn["shape"].to_string().replace(',', ", "));
+                assert!(offer["text"].as_str().unwrap().ends_with(&gives), "{offer} {redrawn}");
                 repairs += 1;
             }
         }
@@ -127,9 +127,13 @@ fn the_catalogue_has_every_rule() {
 fn reductions_are_drawn_and_repaired() {
     let operand = json!({"name": "x", "shape": "4, 3"});
     let answer = |request: Value| read(&reduction(&request.to_string()));
-    let kept = answer(json!({"rule": "numpy", "axes": "-1", "keepdims": true, "operand": operand}));
-    assert_eq!((&kept["shape"], &kept["axes"]), (&json!([4, 1]), &json!([1])));
-    assert_eq!(kept["picture"]["rows"][0]["cells"][1]["role"], "reduced");
+    let keepdims_answer =
+        answer(json!({"rule": "numpy", "axes": "-1", "keepdims": true, "operand": operand}));
+    assert_eq!(
+        (&keepdims_answer["shape"], &keepdims_answer["axes"]),
+        (&json!([4, 1]), &json!([1]))
+    );
+    assert_eq!(keepdims_answer["picture"]["rows"][0]["cells"][1]["role"], "reduced");
     let refused = answer(json!({"rule": "xla", "axes": "-1", "operand": operand}));
     assert_eq!((&refused["code"], &refused["label"]), (&json!("axis-negative"), &json!("R2")));
     assert_eq!(refused["repairs"][0]["text"], "xla dimensions=[1] gives [4]");

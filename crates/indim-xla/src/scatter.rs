@@ -60,12 +60,13 @@ impl ScatterOperation {
         let (arrays, rest) = operands.split_at(count);
         let each = updates.iter().zip(arrays).zip(&rest[1..]);
         each.map(|((&update, array), updates)| {
-            self.one(b, update, [&array.value, &rest[0].value, &updates.value])
+            self.scatter(b, update, [&array.value, &rest[0].value, &updates.value])
         })
         .collect()
     }
 
-    fn one(
+    /// Scatters updates into one array.
+    fn scatter(
         &self,
         b: &GraphBuilder,
         update: Update,

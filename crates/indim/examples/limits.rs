@@ -39,7 +39,7 @@ const CASES: &[Case] = &[
         rank: 64,
         text: |l| towers(l, "reshape(", |k| reshaped(&[3, 3], 64 - k % 2)),
     },
-    Case { name: "reshapes kept", rank: 64, text: |l| towers(l, "reshape(sin(", kept) },
+    Case { name: "reshapes kept", rank: 64, text: |l| towers(l, "reshape(sin(", reshaped_back) },
     Case { name: "parameters", rank: 64, text: |l| flat(l, 2, |k| format!("+a{k}")) },
 ];
 
@@ -76,7 +76,7 @@ fn reshaped(sizes: &[usize], rank: usize) -> String {
     format!(",{sizes:?})").replace(' ', "")
 }
 
-fn kept(k: usize) -> String {
+fn reshaped_back(k: usize) -> String {
     format!("){}", if k.is_multiple_of(2) { ",[9])" } else { ",[3,3])" })
 }
 

@@ -54,7 +54,7 @@ pub fn evaluate<'a, I: Into<Input<'a>>>(
     inputs: impl IntoIterator<Item = (&'a str, I)>,
 ) -> Result<Array, EvaluateError> {
     let location = Location::caller();
-    let inputs = collected(inputs);
+    let inputs = collect_inputs(inputs);
     let evaluate = || {
         let program = program(text, &inputs)?;
         match program.result_count() {
@@ -86,12 +86,12 @@ pub fn evaluate_all<'a, I: Into<Input<'a>>>(
     inputs: impl IntoIterator<Item = (&'a str, I)>,
 ) -> Result<Vec<Array>, EvaluateError> {
     let location = Location::caller();
-    let inputs = collected(inputs);
+    let inputs = collect_inputs(inputs);
     let evaluate = || run(&program(text, &inputs)?, &inputs);
     evaluate().map_err(|kind| EvaluateError { kind, location })
 }
 
-fn collected<'a, I: Into<Input<'a>>>(
+fn collect_inputs<'a, I: Into<Input<'a>>>(
     inputs: impl IntoIterator<Item = (&'a str, I)>,
 ) -> Vec<(&'a str, Input<'a>)> {
     inputs.into_iter().map(|(name, input)| (name, input.into())).collect()

@@ -110,7 +110,7 @@ impl CacheEntry {
 /// The cache; the last used entry is at the end.
 static CACHE: Mutex<Vec<CacheEntry>> = Mutex::new(Vec::new());
 
-/// The locked cache. A panic leaves the list consistent.
+/// The locked cache. A panic leaves the cache consistent.
 fn cache() -> MutexGuard<'static, Vec<CacheEntry>> {
     CACHE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -131,49 +131,50 @@ pub(crate) fn program(
 ) -> Result<BoundExpression, EvaluateErrorKind> {
     // Numbers are converted here, and other threads may use the cached program, so the caller's rounding
     // mode must not influence either.
-    in_default_float_environment(|| kept_or_compiled(text, inputs))
+    in_default_float_environment(|| find_or_compile(text, inputs))
 }
 
-fn kept_or_compiled(
+fn find_or_compile(
     text: &str,
     inputs: Inputs<'_, '_>,
 ) -> Result<BoundExpression, EvaluateErrorKind> {
     let given = numbers(inputs);
-    let is_known = match found(text, inputs, &given) {
+    let is_known = match look_up(text, inputs, &given) {
         CacheLookup::Hit(program) => return Ok(program),
         CacheLookup::Candidates { symbolic, is_known } => {
             for (executable, numbers) in symbolic {
-                if let Some(executable) = bound(&executable, inputs, numbers.len()) {
+                if let Some(executable) = bind(&executable, inputs, numbers.len()) {
                     return Ok(BoundExpression { executable, numbers });
                 }
             }
             is_known
         }
     };
-    let BuiltExpression { b, results, numbers: program } = built(text, inputs)?;
+    let BuiltExpression { b, results, numbers: program } = build(text, inputs)?;
     let graph = b.finish(&results)?;
     let numbers = program.inputs(&given);
-    let numbers = numbers.expect("invariant: a program holds for what it was made for");
+    let numbers =
+        numbers.expect("invariant: a program is valid for the numbers that it was built for");
     if is_known {
         let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
         if symbolic.guards().symbol_count() > 0 {
             let symbolic = Arc::new(compile_symbolic(&symbolic, &CompileOptions::default())?);
-            let executable = bound(&symbolic, inputs, numbers.len());
+            let executable = bind(&symbolic, inputs, numbers.len());
             let executable = executable.expect("invariant: the first sizes meet the guards");
-            keep(text, inputs, |kept| push(&mut kept.symbolic, (symbolic, program)));
+            add_program(text, inputs, |entry| push(&mut entry.symbolic, (symbolic, program)));
             return Ok(BoundExpression { executable, numbers });
         }
     }
     let executable = Arc::new(compile(&graph, &CompileOptions::default())?);
     let (shapes, fixed) = (shapes(inputs).map(<[usize]>::to_vec).collect(), executable.clone());
     let fixed = FixedShapeProgram { shapes, executable: fixed, numbers: program };
-    keep(text, inputs, |kept| push(&mut kept.fixed, fixed));
+    add_program(text, inputs, |entry| push(&mut entry.fixed, fixed));
     Ok(BoundExpression { executable, numbers })
 }
 
 /// The program for all sizes, bound to the sizes of these inputs; `None` if they do not meet its guards.
 /// The last `number_count` inputs of the program are scalars, which hold numbers.
-fn bound(
+fn bind(
     executable: &SymbolicExecutable,
     inputs: Inputs<'_, '_>,
     number_count: usize,
@@ -184,15 +185,15 @@ fn bound(
 }
 
 /// Looks for a program in the cache.
-fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> CacheLookup {
+fn look_up(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> CacheLookup {
     let mut cache = cache();
-    let Some(place) = cache.iter().rposition(|kept| kept.is_for(text, inputs)) else {
+    let Some(place) = cache.iter().rposition(|entry| entry.is_for(text, inputs)) else {
         return CacheLookup::Candidates { symbolic: Vec::new(), is_known: false };
     };
     cache[place..].rotate_left(1);
-    let kept = &cache[cache.len() - 1];
+    let entry = &cache[cache.len() - 1];
     let mut is_known = false;
-    for fixed in kept.fixed.iter().rev() {
+    for fixed in entry.fixed.iter().rev() {
         let Some(numbers) = fixed.numbers.inputs(given) else { continue };
         if shapes(inputs).zip(&fixed.shapes).all(|(shape, known)| shape == known) {
             let executable = Arc::clone(&fixed.executable);
@@ -201,26 +202,26 @@ fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> CacheLookup {
         is_known = true;
     }
     let symbolic =
-        kept.symbolic.iter().rev().filter_map(|(executable, program)| {
+        entry.symbolic.iter().rev().filter_map(|(executable, program)| {
             Some((Arc::clone(executable), program.inputs(given)?))
         });
     CacheLookup::Candidates { symbolic: symbolic.collect(), is_known }
 }
 
-/// Adds a program to the cache.
-fn keep(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut CacheEntry)) {
+/// Adds a program to the entry of this text and these kinds of inputs; evicts the oldest entry at capacity.
+fn add_program(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut CacheEntry)) {
     if text.len() > MAX_TEXT_BYTES {
         return;
     }
     let mut cache = cache();
-    let place = cache.iter().rposition(|kept| kept.is_for(text, inputs));
+    let place = cache.iter().rposition(|entry| entry.is_for(text, inputs));
     let mut oldest = None;
     let place = place.unwrap_or_else(|| {
         let kinds = inputs.iter().map(|(name, input)| ((*name).to_owned(), InputKind::of(input)));
         let (fixed, symbolic) = (Vec::new(), Vec::new());
-        let kept = CacheEntry { text: text.to_owned(), inputs: kinds.collect(), fixed, symbolic };
+        let entry = CacheEntry { text: text.to_owned(), inputs: kinds.collect(), fixed, symbolic };
         oldest = (cache.len() >= MAX_ENTRIES).then(|| cache.remove(0));
-        cache.push(kept);
+        cache.push(entry);
         cache.len() - 1
     });
     add(&mut cache[place]);
@@ -261,7 +262,7 @@ struct BuiltExpression {
     numbers: NumberProgram,
 }
 
-fn built(text: &str, inputs: Inputs<'_, '_>) -> Result<BuiltExpression, EvaluateErrorKind> {
+fn build(text: &str, inputs: Inputs<'_, '_>) -> Result<BuiltExpression, EvaluateErrorKind> {
     let refuse = |error| EvaluateErrorKind::Expression { text: text.to_owned(), error };
     let expression =
         Expression::parse(text, &ParseLimits::default()).map_err(|e| refuse(Box::new(e)))?;

@@ -111,8 +111,11 @@ fn links(prose: &str) -> Vec<&str> {
 fn anchors(prose: &str) -> Vec<String> {
     let headings = prose.lines().filter(|line| line.starts_with('#'));
     let titles = headings.map(|line| line.trim_start_matches('#').trim().to_lowercase());
-    let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
-    titles.map(|title| title.chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+    let is_in_anchor =
+        |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+    titles
+        .map(|title| title.chars().filter(is_in_anchor).collect::<String>().replace(' ', "-"))
+        .collect()
 }
 
 #[test]

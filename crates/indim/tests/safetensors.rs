@@ -22,9 +22,9 @@ struct TestFile {
 
 impl TestFile {
     fn new(bytes: &[u8]) -> Self {
-        let kept = TestFile { folder: tempfile::tempdir().unwrap() };
-        fs::write(kept.path(), bytes).unwrap();
-        kept
+        let test_file = TestFile { folder: tempfile::tempdir().unwrap() };
+        fs::write(test_file.path(), bytes).unwrap();
+        test_file
     }
 
     fn path(&self) -> PathBuf {
@@ -57,8 +57,8 @@ fn tensors_of_the_library_are_read() {
         ("none", TensorView::new(Dtype::F64, vec![0, 3], &[]).unwrap()),
         ("one", TensorView::new(Dtype::U8, vec![], &[7]).unwrap()),
     ];
-    let kept = TestFile::new(&serialize(tensors, None).unwrap());
-    let path = kept.path();
+    let test_file = TestFile::new(&serialize(tensors, None).unwrap());
+    let path = test_file.path();
     let w = read_tensor(&path, "layer.0/weight:0", usize::MAX).unwrap();
     assert_eq!(w.array_type().to_string(), "f32[2, 3, 4]");
     let expected: Vec<f32> = (0..24u16).map(f32::from).collect();
@@ -72,7 +72,7 @@ fn tensors_of_the_library_are_read() {
     let f8 = read_tensor(&path, "f8", usize::MAX).unwrap();
     assert_eq!(f8.array_type().to_string(), "f8e4m3fn[2]");
     assert_eq!(f8.bytes(), &halves[..2]);
-    assert_eq!(kept.code("e8"), "unknown-element-type");
+    assert_eq!(test_file.code("e8"), "unknown-element-type");
     assert_eq!(read_tensor(&path, "one", 0).unwrap_err().code(), "memory-limit");
 
     let source = SafetensorsSource::open(&path, "layer.0/weight:0").unwrap();
@@ -100,12 +100,12 @@ fn elements_need_not_be_aligned() {
     assert_ne!((8 + header.len()) % 8, 0);
     file.extend(header.as_bytes());
     file.extend([1.5f64, -2.0].iter().flat_map(|number| number.to_le_bytes()));
-    let kept = TestFile::new(&file);
+    let test_file = TestFile::new(&file);
     // SAFETY: no other process knows the folder, so the mapped file does not change.
-    let mapped = unsafe { MappedFile::open(&kept.path()) }.unwrap();
-    let mapped = ArrayFile::from_mapped_tensor(&kept.path(), mapped, "x", usize::MAX).unwrap();
+    let mapped = unsafe { MappedFile::open(&test_file.path()) }.unwrap();
+    let mapped = ArrayFile::from_mapped_tensor(&test_file.path(), mapped, "x", usize::MAX).unwrap();
     assert_eq!(dense(&mapped.view()).elements::<f64>().unwrap(), [1.5, -2.0]);
-    let read = read_tensor(&kept.path(), "x", usize::MAX).unwrap();
+    let read = read_tensor(&test_file.path(), "x", usize::MAX).unwrap();
     assert_eq!(dense(&read.view()).elements::<f64>().unwrap(), [1.5, -2.0]);
 }
 
@@ -154,25 +154,28 @@ fn every_byte_of_a_file_damaged_and_files_cut_off_anywhere() {
     let mut good = Vec::new();
     let tensors = [("x", &bytes, &[1, 2, 3][..]), ("y", &bytes, &[4, 5, 6])];
     write_safetensors_to(&mut good, &tensors).unwrap();
-    let kept = TestFile::new(&good);
+    let test_file = TestFile::new(&good);
     for position in 0..good.len() - 6 {
         for change in [1, 0x10, 0x80, 0xff] {
             let mut damaged = good.clone();
             damaged[position] ^= change;
-            fs::write(kept.path(), &damaged).unwrap();
+            fs::write(test_file.path(), &damaged).unwrap();
             // The format has no checksum: a changed type or shape with the same number of bytes is accepted.
-            let read = read_tensor(&kept.path(), "x", usize::MAX);
+            let read = read_tensor(&test_file.path(), "x", usize::MAX);
             assert!(read.is_err() || read.unwrap().bytes().len() == 3, "byte {position}");
         }
     }
     for length in 0..good.len() {
-        fs::write(kept.path(), &good[..length]).unwrap();
-        let code = kept.code("x");
+        fs::write(test_file.path(), &good[..length]).unwrap();
+        let code = test_file.code("x");
         assert!(["bad-archive", "bad-header"].contains(&code), "{length}: {code}");
     }
     let missing = Path::new("no such folder/x.safetensors");
     assert_eq!(read_tensor(missing, "x", usize::MAX).unwrap_err().code(), "io");
-    assert_eq!(read_tensor(kept.folder.path(), "x", usize::MAX).unwrap_err().code(), "not-a-file");
+    assert_eq!(
+        read_tensor(test_file.folder.path(), "x", usize::MAX).unwrap_err().code(),
+        "not-a-file"
+    );
 }
 
 #[test]
@@ -180,10 +183,10 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
     let bytes = ArrayType::new(DType::U8, [3]);
     let mut file = Vec::new();
     write_safetensors_to(&mut file, &[("x", &bytes, &[1, 2, 3][..])]).unwrap();
-    let kept = TestFile::new(&file);
-    let source = SafetensorsSource::open(&kept.path(), "x").unwrap();
+    let test_file = TestFile::new(&file);
+    let source = SafetensorsSource::open(&test_file.path(), "x").unwrap();
     assert!(source.check_unchanged().is_ok());
-    fs::write(kept.path(), &file[..file.len() - 1]).unwrap();
+    fs::write(test_file.path(), &file[..file.len() - 1]).unwrap();
     let error = source.read(&ArrayRegion::new([0], [3])).unwrap_err();
     assert_eq!((error.code(), source.check_unchanged().is_err()), ("file-changed", true));
 }

@@ -24,7 +24,7 @@ impl Fields {
     }
 
     /// The address of a page with these fields.
-    pub(crate) fn on(&self, page: &str) -> String {
+    pub(crate) fn address_of(&self, page: &str) -> String {
         format!("{page}#{}", self.0)
     }
 }
@@ -61,11 +61,11 @@ mod tests {
         let mut fields = Fields::default();
         fields.add("rule", "xla");
         fields.add("o", "é:2, 3");
-        assert_eq!(fields.on("index.html"), "index.html#rule=xla&o=%C3%A9%3A2%2C+3");
+        assert_eq!(fields.address_of("index.html"), "index.html#rule=xla&o=%C3%A9%3A2%2C+3");
     }
 
     #[test]
-    fn ways() {
+    fn paths_are_relative_to_pages() {
         assert_eq!(relative("docs/decisions/a.html", "docs/b.html"), "../../docs/b.html");
         assert_eq!(resolved("docs/decisions", "../../crates/a.md"), "crates/a.md");
     }

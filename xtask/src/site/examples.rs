@@ -54,7 +54,7 @@ pub(crate) fn of_rule(question: &str) -> Option<String> {
             Some((attribute, value)) => fields.add(attribute, value),
         }
     }
-    Some(fields.on("index.html"))
+    Some(fields.address_of("index.html"))
 }
 
 /// Shapes with named axes, `[t: 2, y: 3]`, from `[2,3]` and `[["t","y"]]`. `None` if an axis lacks a name:
@@ -103,7 +103,7 @@ fn address_of<'a>(
     for (name, value) in inputs {
         fields.add("i", &format!("{name}:{value}"));
     }
-    fields.on("expressions.html")
+    fields.address_of("expressions.html")
 }
 
 /// The address that runs the command of a line such as `$ indim eval 'x / 3' x='f32([1, 2])'`, if it needs

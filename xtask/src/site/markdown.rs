@@ -81,10 +81,10 @@ impl Document<'_> {
         if to.starts_with('#') || to.contains("://") {
             return Some(to.to_owned());
         }
-        let way = relative(self.page, &self.linked(to)?.page);
+        let path = relative(self.page, &self.linked(to)?.page);
         Some(match to.split_once('#') {
-            Some((_, anchor)) => format!("{way}#{anchor}"),
-            None => way,
+            Some((_, anchor)) => format!("{path}#{anchor}"),
+            None => path,
         })
     }
 }
@@ -124,16 +124,16 @@ impl<'a> Renderer<'a> {
     fn take(&mut self, event: Event<'a>, rest: &mut impl Iterator<Item = Event<'a>>) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
-                let inside = until(rest, |end| matches!(end, TagEnd::Heading(_)));
+                let inside = take_until_end(rest, |end| matches!(end, TagEnd::Heading(_)));
                 self.heading(level as usize, inside);
             }
             Event::Start(Tag::CodeBlock(kind)) => {
-                let inside = until(rest, |end| *end == TagEnd::CodeBlock);
+                let inside = take_until_end(rest, |end| *end == TagEnd::CodeBlock);
                 let language = match kind {
                     CodeBlockKind::Fenced(language) => language.to_string(),
                     CodeBlockKind::Indented => String::new(),
                 };
-                self.code(&language, &plain(&inside));
+                self.code(&language, &plain_text(&inside));
             }
             Event::Start(Tag::Table(alignments)) => {
                 self.html("<div class=\"scroller\" tabindex=\"0\">".to_owned());
@@ -183,7 +183,7 @@ impl<'a> Renderer<'a> {
     }
 
     fn heading(&mut self, level: usize, inside: Vec<Event<'a>>) {
-        let text = plain(&inside);
+        let text = plain_text(&inside);
         // Sections of Rust's documentation begin with headings of the first level.
         if level == 1 && self.title.is_none() {
             self.title = Some(text.clone());
@@ -247,14 +247,15 @@ impl<'a> Renderer<'a> {
 }
 
 /// The events up to an end event, without it.
-fn until<'a>(
+fn take_until_end<'a>(
     rest: &mut impl Iterator<Item = Event<'a>>,
     is_end: impl Fn(&TagEnd) -> bool,
 ) -> Vec<Event<'a>> {
     rest.take_while(|event| !matches!(event, Event::End(end) if is_end(end))).collect()
 }
 
-fn plain(events: &[Event<'_>]) -> String {
+/// The text of events, without markup.
+fn plain_text(events: &[Event<'_>]) -> String {
     let text = |event: &Event<'_>| match event {
         Event::Text(text) | Event::Code(text) => text.to_string(),
         Event::SoftBreak => " ".to_owned(),
@@ -276,8 +277,8 @@ fn rule_label(text: &str) -> Option<&str> {
 
 /// The anchor of a heading, in the form of rustdoc and other tools.
 fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-    kept.collect::<String>().to_lowercase().replace(' ', "-")
+    let characters = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    characters.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
 /// A Rust example without its hidden lines.

@@ -57,8 +57,9 @@ pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
             .map_err(|error| io::Error::other(format!("site/{file}: {error}")))?;
     }
     let frame = read(&source.join("frame.html"))?;
-    let put = |page: &Page<'_>| std::fs::write(output.join(page.path), page.framed(&frame));
-    put(&Page {
+    let write_page =
+        |page: &Page<'_>| std::fs::write(output.join(page.path), page.in_frame(&frame));
+    write_page(&Page {
         path: "index.html",
         title: "Explore broadcasting",
         description: "Shapes and a rule of NumPy, XLA, ONNX, OpenVINO or Paddle: see what broadcasts.",
@@ -66,7 +67,7 @@ pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
         files: &["explore.js", "rules.wasm"],
         body: &read(&source.join("explore.html"))?,
     })?;
-    put(&Page {
+    write_page(&Page {
         path: "expressions.html",
         title: "Expressions",
         description: "Array expressions with each broadcast drawn, their loops, and their results.",
@@ -74,25 +75,26 @@ pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
         files: &["expressions.js", "expressions.wasm"],
         body: &read(&source.join("expressions.html"))?,
     })?;
-    documents(root, &put)
+    documents(root, &write_page)
 }
 
 /// The gallery and the documentation.
-fn documents(root: &Path, put: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Result<()> {
+fn documents(root: &Path, write_page: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Result<()> {
     let paths = paths(root)?;
     let mut texts =
         BTreeMap::from([("site/gallery.md".to_owned(), read(&root.join("site/gallery.md"))?)]);
     for path in &paths {
         texts.insert(path.clone(), text_of(&root.join(path))?);
     }
-    let page_of =
-        |(path, text): (&String, &String)| (path.clone(), DocumentPage::new(&place(path), text));
+    let page_of = |(path, text): (&String, &String)| {
+        (path.clone(), DocumentPage::new(&site_path(path), text))
+    };
     let pages: BTreeMap<String, DocumentPage> = texts.iter().map(page_of).collect();
     let render = |path: &str| {
         Document { path, page: &pages[path].page, text: &texts[path], pages: &pages }.render()
     };
     let gallery = render("site/gallery.md");
-    put(&Page {
+    write_page(&Page {
         path: "gallery.html",
         title: &gallery.title,
         description: "Worked examples of broadcasting that you can change.",
@@ -107,7 +109,7 @@ fn documents(root: &Path, put: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Res
         .map(|(path, document)| (pages[path].page.as_str(), document.title.as_str()))
         .collect();
     for ((page, title), document) in listed.iter().zip(&rendered) {
-        put(&Page {
+        write_page(&Page {
             path: page,
             title,
             description: title,
@@ -116,7 +118,7 @@ fn documents(root: &Path, put: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Res
             body: &document_body(page, &listed, document),
         })?;
     }
-    put(&Page {
+    write_page(&Page {
         path: "docs/index.html",
         title: "Documentation",
         description: "What indim computes, by which rules, and why.",
@@ -146,7 +148,7 @@ fn paths(root: &Path) -> io::Result<Vec<String>> {
 }
 
 /// The path of a document on the site.
-fn place(path: &str) -> String {
+fn site_path(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     match path.strip_prefix("docs/decisions/") {
@@ -235,7 +237,7 @@ fn link(root: &str, file: &str) -> String {
 }
 
 impl Page<'_> {
-    fn framed(&self, frame: &str) -> String {
+    fn in_frame(&self, frame: &str) -> String {
         let root = to_root(self.path);
         let has_script = self.files.iter().any(|file| file.ends_with(".js"));
         let shared = if has_script { &SHARED[..] } else { &[] };

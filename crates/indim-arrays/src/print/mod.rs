@@ -137,7 +137,7 @@ pub fn array_text_with(array: &Array, options: &PrintOptions) -> String {
         };
     }
     let layout = PrintLayout::new(shape, options.threshold);
-    let printed = layout.printed();
+    let printed = layout.printed_positions();
     let style = match shape.is_scalar() {
         true => Style::Scalar(options.precision),
         false => Style::Aligned(options.precision.unwrap_or(PRECISION)),
@@ -207,7 +207,7 @@ impl<'a> PrintLayout<'a> {
     }
 
     /// The positions of all printed elements.
-    fn printed(&self) -> Vec<usize> {
+    fn printed_positions(&self) -> Vec<usize> {
         let mut positions = vec![0];
         for axis in 0..self.shape.rank() {
             let (indices, _) = self.indices(axis);

@@ -206,9 +206,9 @@ fn a_bare_rule_as_json_is_one_broadcast() {
 fn error_facts(arguments: &[&str]) -> Value {
     let run = indim(&[&["explain", "--json"], arguments].concat());
     assert_eq!((run.code, &*run.stderr), (Some(1), ""), "{run:?}");
-    let said: Value = serde_json::from_str(&run.stdout).expect("valid JSON");
-    assert_eq!(keys(&said), ["error"]);
-    said["error"].clone()
+    let document: Value = serde_json::from_str(&run.stdout).expect("valid JSON");
+    assert_eq!(keys(&document), ["error"]);
+    document["error"].clone()
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn outer_products_are_warned_of_on_request() {
 
 #[test]
 fn convert_says_one_rule_in_the_words_of_another() {
-    for (arguments, said) in [
+    for (arguments, conversion) in [
         ("--from pdpd --axis 1 --to numpy 1x3x224x224 3", "numpy, operand 1 reshaped to [3, 1, 1]"),
         ("--from pdpd --axis 1 --to xla 1x3x224x224 3", "xla broadcast_dimensions=[1]"),
         ("--from numpy --to xla 2,3 3", "xla broadcast_dimensions=[1]"),
@@ -362,7 +362,7 @@ fn convert_says_one_rule_in_the_words_of_another() {
         ("--from numpy --to stablehlo 2,3 2,3", "stablehlo"),
     ] {
         let arguments: Vec<&str> = std::iter::once("convert").chain(arguments.split(' ')).collect();
-        assert_eq!(succeeds(&arguments), format!("{said}\n"));
+        assert_eq!(succeeds(&arguments), format!("{conversion}\n"));
     }
 }
 
@@ -371,7 +371,7 @@ fn reductions_are_said_in_the_words_of_another_rule() {
     let convert = |arguments: &str| -> Vec<String> {
         ["convert-reduction"].into_iter().chain(arguments.split(' ')).map(str::to_owned).collect()
     };
-    for (arguments, said) in [
+    for (arguments, conversion) in [
         (
             "--from numpy --axes=-1 --keepdims true --to xla 4x3",
             "xla dimensions=[1], result reshaped to [4, 1]",
@@ -383,7 +383,7 @@ fn reductions_are_said_in_the_words_of_another_rule() {
         ("--from onnx --noop-with-empty-axes true --to numpy 4x3", "numpy axis=[] keepdims=True"),
         ("--from pdpd --axes 1 --to onnx 4x3", "onnx opset=18 input axes=[1] keepdims=0"),
     ] {
-        assert_eq!(succeeds(&convert(arguments)), format!("{said}\n"), "{arguments}");
+        assert_eq!(succeeds(&convert(arguments)), format!("{conversion}\n"), "{arguments}");
     }
     for (code, arguments) in [
         ("axis-out-of-range", "--from numpy --axes 2 --to xla 4x3"),
@@ -430,10 +430,10 @@ fn an_attribute_that_a_rule_does_not_have_is_wrong_usage() {
     }
     let run = indim(&["convert", "--from", "none", "--to", "xla", "--target", "3", "3"]);
     assert_eq!(run.code, Some(2), "{run:?}");
-    let said = "error: --axis: rule numpy takes no `axis`; numpy takes no attributes; `axis` belongs to \
+    let expected = "error: --axis: rule numpy takes no `axis`; numpy takes no attributes; `axis` belongs to \
                 as-written, pdpd, onnx-legacy\n";
     let run = indim(&["explain", "--rule", "numpy", "--axis", "0", "2x3", "3"]);
-    assert!(run.stderr.starts_with(said), "{run:?}");
+    assert!(run.stderr.starts_with(expected), "{run:?}");
 }
 
 #[test]

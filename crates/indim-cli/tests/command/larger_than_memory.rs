@@ -59,9 +59,9 @@ fn pieces_are_the_bits_of_the_whole() {
         ] {
             let (whole, silence) = written(&folder, &[expression, &x]);
             assert_eq!(silence, "");
-            let (pieces, said) = written(&folder, &[expression, &x, LIMIT[0], LIMIT[1]]);
+            let (pieces, messages) = written(&folder, &[expression, &x, LIMIT[0], LIMIT[1]]);
             assert!(pieces == whole, "{expression} {is_fortran} {is_swapped}");
-            assert_eq!(passes(&said), expected, "{expression}");
+            assert_eq!(passes(&messages), expected, "{expression}");
         }
     }
 }
@@ -257,12 +257,12 @@ fn what_is_read_again_is_told_by_name() {
         ("(x - mean(x, axis=0)) / max(y - min(y))", "`x` is read 2 times, `y` is read 2 times"),
     ] {
         // Reductions of four elements in straight-line code may gather each of them.
-        let (_, said) = written(&folder, &[expression, &x, &y, LIMIT[0], "800KiB"]);
+        let (_, messages) = written(&folder, &[expression, &x, &y, LIMIT[0], "800KiB"]);
         let expected = match expected {
             "" => String::new(),
             names => format!("note: computed piece by piece; {names}\n"),
         };
-        assert_eq!(said, expected, "{expression}");
+        assert_eq!(messages, expected, "{expression}");
     }
 }
 

@@ -27,10 +27,12 @@ fn explain_draws_and_names_the_axes() {
 fn bare_shapes_have_names_too() {
     let text = succeeds(&["explain", "--rule", "named", "f32[t: 2, y: 3]", "[y: 3, t: 2]"]);
     assert!(text.contains("broadcast_in_dim(operand 1 [3, 2], dims=[1, 0]) -> [2, 3]"), "{text}");
-    let said = succeeds(&["convert", "--from", "named", "--to", "numpy", "[t: 2, y: 3]", "[t: 2]"]);
-    assert_eq!(said, "numpy, operand 1 reshaped to [2, 1]\n");
-    let said = succeeds(&["convert", "--from", "pdpd", "--axis", "0", "--to", "named", "2x3", "2"]);
-    assert_eq!(said, "named names=[[i0, i1], [i0]]\n");
+    let conversion =
+        succeeds(&["convert", "--from", "named", "--to", "numpy", "[t: 2, y: 3]", "[t: 2]"]);
+    assert_eq!(conversion, "numpy, operand 1 reshaped to [2, 1]\n");
+    let conversion =
+        succeeds(&["convert", "--from", "pdpd", "--axis", "0", "--to", "named", "2x3", "2"]);
+    assert_eq!(conversion, "named names=[[i0, i1], [i0]]\n");
     let refused = indim(&["explain", "--rule", "numpy", "[t: 2, y: 3]", "[y: 3]"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("rule numpy takes no `names`"), "{refused:?}");

@@ -66,9 +66,9 @@ impl Caller {
     /// The caller of this thread, for helpers from `pool`, or from the current pool if it is `None`.
     pub(crate) fn of_this_thread(pool: Option<&ThreadPool>) -> Caller {
         let pool = pool.map_or(0, |pool| ptr::from_ref(pool).addr());
-        let kept = CALLER.try_with(Cell::take).ok().flatten();
+        let last_caller = CALLER.try_with(Cell::take).ok().flatten();
         // Jobs in the queue of another pool would not bring helpers from this one.
-        kept.filter(|caller| caller.team.pool == pool).unwrap_or_else(|| Caller {
+        last_caller.filter(|caller| caller.team.pool == pool).unwrap_or_else(|| Caller {
             team: Arc::new(Team::new(pool)),
             burst_end: Instant::now(),
             burst_bytes: 0,
@@ -107,7 +107,7 @@ impl Caller {
     ) -> Option<Panic> {
         let task = Task { work, helpers, panic: Mutex::new(None) };
         let open = self.team.open(&task);
-        self.team.invite(1, |team| match pool {
+        self.team.queue_jobs(1, |team| match pool {
             Some(pool) => pool.spawn(move || team.help()),
             None => rayon::spawn(move || team.help()),
         });
@@ -172,7 +172,7 @@ impl Team {
     }
 
     /// Queues at most `limit` jobs, as long as tickets are left for them.
-    fn invite(self: &Arc<Self>, limit: usize, spawn: impl Fn(Arc<Team>)) {
+    fn queue_jobs(self: &Arc<Self>, limit: usize, spawn: impl Fn(Arc<Team>)) {
         for _ in 0..limit {
             let tickets = (self.state.load(Ordering::Relaxed) / TICKET) as usize;
             let queue = |queued| (queued < tickets).then_some(queued + 1);
@@ -191,13 +191,14 @@ impl Team {
         self.last_help.store(now, Ordering::Relaxed);
     }
 
+    /// Takes a ticket of the open task and helps with it; does nothing if no ticket is left.
     fn join(self: &Arc<Self>) {
         let join = |state: u64| (state >= TICKET).then(|| state - TICKET + 1);
         let Ok(before) = self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, join) else {
             return;
         };
         let helper = Helper(self);
-        self.invite(WAKES_PER_HELPER, |team| rayon::spawn(move || team.help()));
+        self.queue_jobs(WAKES_PER_HELPER, |team| rayon::spawn(move || team.help()));
         // SAFETY:
         // - `open` stored the pointer before it released the tickets, and this helper acquired one of them;
         // - the task lives until `OpenTask` is dropped, which waits until `state` no longer counts this

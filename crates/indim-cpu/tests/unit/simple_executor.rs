@@ -323,9 +323,9 @@ mod tests {
             let expected = evaluate(&graph, &arguments).unwrap();
             let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
             for (executor, order) in executors.into_iter().zip([Order::F, Order::C]) {
-                let go_on = &mut || ControlFlow::Continue(());
+                let checkpoint = &mut || ControlFlow::Continue(());
                 let options = CompileOptions::default();
-                let executable = compile_for(executor, &graph, &options, go_on).unwrap();
+                let executable = compile_for(executor, &graph, &options, checkpoint).unwrap();
                 let options = RunOptions::new().order(order);
                 let results = executable.run_with(&inputs, &options).unwrap();
                 for (result, expected) in results.iter().zip(&expected) {
@@ -340,8 +340,9 @@ mod tests {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F32, [2]).unwrap();
         let graph = b.finish(&[-x]).unwrap();
-        let go_on = &mut || ControlFlow::Continue(());
-        let executable = compile_for(&Simple, &graph, &CompileOptions::default(), go_on).unwrap();
+        let checkpoint = &mut || ControlFlow::Continue(());
+        let executable =
+            compile_for(&Simple, &graph, &CompileOptions::default(), checkpoint).unwrap();
         assert!(
             executable.compiled_nests()[0]
                 .to_string()

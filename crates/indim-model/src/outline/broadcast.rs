@@ -74,7 +74,7 @@ impl OutlineBroadcast {
         let sizes: Option<Vec<&[SymbolicSize]>> =
             operands.iter().map(|(_, value_type)| value_type.sizes.as_deref()).collect();
         let verdict = match sizes {
-            Some(sizes) => judged(&rule, &operands, &sizes, target, operation),
+            Some(sizes) => verdict(&rule, &operands, &sizes, target, operation),
             None => Verdict::Unknown,
         };
         OutlineBroadcast { rule, operands, verdict }
@@ -155,7 +155,8 @@ impl Placeholders {
     }
 }
 
-fn judged(
+/// The verdict on a broadcast of operands of these sizes.
+fn verdict(
     rule: &AnyRule,
     operands: &[(String, ValueType)],
     sizes: &[&[SymbolicSize]],
@@ -175,7 +176,7 @@ fn judged(
         Ok(legal) => {
             let result = legal.form.result().iter().map(|&n| placeholders.size(n)).collect();
             let form = SymbolicForm { result, maps: legal.form.maps().to_vec() };
-            let named = |condition: &SizeCondition| named(condition, &placeholders);
+            let named = |condition: &SizeCondition| named_condition(condition, &placeholders);
             let conditions: Vec<NamedCondition> = legal.conditions.iter().map(named).collect();
             match conditions.is_empty() {
                 true => Verdict::Legal(form),
@@ -209,7 +210,7 @@ fn judged(
     }
 }
 
-fn named(condition: &SizeCondition, placeholders: &Placeholders) -> NamedCondition {
+fn named_condition(condition: &SizeCondition, placeholders: &Placeholders) -> NamedCondition {
     let [first, second] = [condition.first, condition.second].map(|it| placeholders.size(it.size));
     let mut ones = Vec::new();
     if condition.first_may_be_one {

@@ -55,7 +55,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Appends an instruction; `text` is its line in the listing.
-    fn put(&mut self, word: u32, text: impl FnOnce() -> String) {
+    fn append(&mut self, word: u32, text: impl FnOnce() -> String) {
         self.words.push(word);
         if let Some(listing) = &mut self.listing {
             listing.instruction(&text());
@@ -64,7 +64,7 @@ impl<'a> Assembler<'a> {
 
     /// Appends an instruction over vector registers.
     pub(super) fn vector(&mut self, encoded: EncodedInstruction) {
-        self.put(encoded.bits(), || encoded.text());
+        self.append(encoded.bits(), || encoded.text());
     }
 
     /// Loads or stores a vector register; `note` is the comment in the listing.
@@ -76,7 +76,7 @@ impl<'a> Assembler<'a> {
         note: impl FnOnce() -> String,
     ) {
         let word = opcode.move_bits(register, base, displacement / opcode.size as u32);
-        self.put(word, || {
+        self.append(word, || {
             let note = note();
             let note = if note.is_empty() { note } else { format!("  ; {note}") };
             move_text(opcode, register, base, displacement) + &note
@@ -89,7 +89,7 @@ impl<'a> Assembler<'a> {
         let is_long = size == 8;
         let word = 0x0e00_3c00 | u32::from(is_long) << 30 | place << 16;
         let register = if is_long { 'x' } else { 'w' };
-        self.put(word | registers(to, from, 0), || {
+        self.append(word | registers(to, from, 0), || {
             format!("umov    {register}{to}, v{from}.{}[{lane}]", letter(size))
         });
     }
@@ -101,7 +101,7 @@ impl<'a> Assembler<'a> {
             4 => lane_bits >> 1 << 30 | (lane_bits & 1) << 12,
             _ => lane_bits << 30 | 1 << 10,
         };
-        self.put(0x0d40_8000 | place | registers(to, base, 0), || {
+        self.append(0x0d40_8000 | place | registers(to, base, 0), || {
             format!("ld1     {{v{to}.{}}}[{lane}], [{}]", letter(size), name(base))
         });
     }
@@ -113,7 +113,7 @@ impl<'a> Assembler<'a> {
         (base, displacement): (GeneralRegister, u32),
     ) {
         let word = 0xf940_0000 | (displacement / 8) << 10 | registers(to, base, 0);
-        self.put(word, || format!("ldr     {}, {}", name(to), place(base, displacement)));
+        self.append(word, || format!("ldr     {}, {}", name(to), address_text(base, displacement)));
     }
 
     /// Stores a general register, with the displacement limits of [`Assembler::load`].
@@ -123,7 +123,9 @@ impl<'a> Assembler<'a> {
         (base, displacement): (GeneralRegister, u32),
     ) {
         let word = 0xf900_0000 | (displacement / 8) << 10 | registers(from, base, 0);
-        self.put(word, || format!("str     {}, {}", name(from), place(base, displacement)));
+        self.append(word, || {
+            format!("str     {}, {}", name(from), address_text(base, displacement))
+        });
     }
 
     /// Stores two general registers, or the lower halves of two vector registers, at an offset from the stack
@@ -140,8 +142,8 @@ impl<'a> Assembler<'a> {
     fn pair(&mut self, mnemonic: &str, bits: u32, [first, second]: [u8; 2], at: u32) {
         let letter = if bits & 1 << 26 == 0 { 'x' } else { 'd' };
         let word = bits | (at / 8) << 15 | u32::from(second) << 10 | registers(first, STACK, 0);
-        self.put(word, || {
-            format!("{mnemonic:<8}{letter}{first}, {letter}{second}, {}", place(STACK, at))
+        self.append(word, || {
+            format!("{mnemonic:<8}{letter}{first}, {letter}{second}, {}", address_text(STACK, at))
         });
     }
 
@@ -174,7 +176,7 @@ impl<'a> Assembler<'a> {
         amount: u32,
     ) {
         debug_assert!(amount < 1 << 12, "invariant: the immediate has 12 bits");
-        self.put(bits | amount << 10 | registers(to, from, 0), || {
+        self.append(bits | amount << 10 | registers(to, from, 0), || {
             format!("{mnemonic:<8}{}, {}, #{amount:#x}", name(to), name(from))
         });
     }
@@ -213,7 +215,7 @@ impl<'a> Assembler<'a> {
         [to, from, by]: [GeneralRegister; 3],
         shift: u32,
     ) {
-        self.put(bits | shift << 10 | registers(to, from, by), || {
+        self.append(bits | shift << 10 | registers(to, from, by), || {
             let registers = [to, from, by].map(name).join(", ");
             match shift {
                 0 => format!("{mnemonic:<8}{registers}"),
@@ -243,21 +245,21 @@ impl<'a> Assembler<'a> {
     }
 
     fn extended(&mut self, mnemonic: &str, bits: u32, [to, from, by]: [GeneralRegister; 3]) {
-        self.put(bits | registers(to, from, by), || {
+        self.append(bits | registers(to, from, by), || {
             format!("{mnemonic:<8}{}, uxtx", [to, from, by].map(name).join(", "))
         });
     }
 
     /// Compares two registers.
     pub(super) fn compare(&mut self, first: GeneralRegister, second: GeneralRegister) {
-        self.put(0xeb00_0000 | registers(31, first, second), || {
+        self.append(0xeb00_0000 | registers(31, first, second), || {
             format!("cmp     {}, {}", name(first), name(second))
         });
     }
 
     /// Copies a register.
     pub(super) fn copy(&mut self, to: GeneralRegister, from: GeneralRegister) {
-        self.put(0xaa00_0000 | registers(to, 31, from), || {
+        self.append(0xaa00_0000 | registers(to, 31, from), || {
             format!("mov     {}, {}", name(to), name(from))
         });
     }
@@ -265,12 +267,12 @@ impl<'a> Assembler<'a> {
     /// Loads a constant into a register, 16 bits per instruction.
     pub(super) fn constant(&mut self, to: GeneralRegister, value: u64) {
         let digits = [0, 1, 2, 3].map(|digit| (value >> (16 * digit)) as u32 & 0xffff);
-        self.put(0xd280_0000 | digits[0] << 5 | u32::from(to), || {
+        self.append(0xd280_0000 | digits[0] << 5 | u32::from(to), || {
             format!("movz    {}, #{:#x}", name(to), digits[0])
         });
         for digit in (1..4).filter(|&digit| digits[digit] != 0) {
             let bits = 0xf280_0000 | (digit as u32) << 21 | digits[digit] << 5;
-            self.put(bits | u32::from(to), || {
+            self.append(bits | u32::from(to), || {
                 format!("movk    {}, #{:#x}, lsl #{}", name(to), digits[digit], 16 * digit)
             });
         }
@@ -278,7 +280,7 @@ impl<'a> Assembler<'a> {
 
     /// Computes the address of this instruction.
     pub(super) fn address_of_this(&mut self, to: GeneralRegister) {
-        self.put(0x1000_0000 | u32::from(to), || format!("adr     {}, .", name(to)));
+        self.append(0x1000_0000 | u32::from(to), || format!("adr     {}, .", name(to)));
     }
 
     /// Computes the address at a displacement from a base register, which may be the stack pointer.
@@ -299,7 +301,7 @@ impl<'a> Assembler<'a> {
 
     /// A base and displacement that a load or store of `bytes` bytes can encode. If the given displacement is
     /// too large or unaligned, the address is computed in `scratch`.
-    pub(super) fn reach(
+    pub(super) fn encodable_address(
         &mut self,
         base: GeneralRegister,
         displacement: u32,
@@ -315,19 +317,21 @@ impl<'a> Assembler<'a> {
 
     /// Calls the function at an address.
     pub(super) fn call(&mut self, address: GeneralRegister) {
-        self.put(0xd63f_0000 | registers(0, address, 0), || format!("blr     {}", name(address)));
+        self.append(0xd63f_0000 | registers(0, address, 0), || {
+            format!("blr     {}", name(address))
+        });
     }
 
     /// Returns.
     pub(super) fn ret(&mut self) {
-        self.put(0xd65f_03c0, || "ret".to_owned());
+        self.append(0xd65f_03c0, || "ret".to_owned());
     }
 
     /// Jumps to a known position.
     pub(super) fn jump(&mut self, target: usize, label: &'static str) {
         let distance = target as u32;
         let distance = distance.wrapping_sub(self.position() as u32);
-        self.put(0x1400_0000 | distance & 0x03ff_ffff, || format!("b       {label}"));
+        self.append(0x1400_0000 | distance & 0x03ff_ffff, || format!("b       {label}"));
     }
 
     /// Jumps forward by less than a megabyte if a condition holds; [`Assembler::bind`] sets the target.
@@ -348,7 +352,7 @@ impl<'a> Assembler<'a> {
                 (0xb500_0000 | u32::from(register), format!("cbnz    {}, ", name(register)))
             }
         };
-        self.put(word, || text + &label);
+        self.append(word, || text + &label);
         Jump { at, label }
     }
 
@@ -380,7 +384,7 @@ pub(super) fn name(register: GeneralRegister) -> String {
     }
 }
 
-fn place(base: GeneralRegister, displacement: u32) -> String {
+fn address_text(base: GeneralRegister, displacement: u32) -> String {
     match displacement {
         0 => format!("[{}]", name(base)),
         _ => format!("[{}, #{displacement:#x}]", name(base)),
@@ -394,6 +398,6 @@ pub(super) fn move_text(
     base: GeneralRegister,
     displacement: u32,
 ) -> String {
-    let place = place(base, displacement);
+    let place = address_text(base, displacement);
     format!("{:<8}{}{register}, {place}", opcode.mnemonic(), letter(opcode.size))
 }

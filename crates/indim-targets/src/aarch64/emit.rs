@@ -129,7 +129,7 @@ impl Emitter<'_> {
     /// Prologue: saves registers, allocates the frame and stores arguments there.
     fn emit_prologue(&mut self) {
         self.assembler.sub_immediate(STACK, STACK, SAVED_BYTES);
-        for (is_vector, pair, at) in saved() {
+        for (is_vector, pair, at) in saved_pairs() {
             self.assembler.store_pair(is_vector, pair, at);
         }
         let [bytes, _] = SCRATCH;
@@ -150,7 +150,7 @@ impl Emitter<'_> {
         let [bytes, _] = SCRATCH;
         self.assembler.constant(bytes, self.frame_bytes().into());
         self.assembler.add_to_any(STACK, STACK, bytes);
-        for (is_vector, pair, at) in saved() {
+        for (is_vector, pair, at) in saved_pairs() {
             self.assembler.load_pair(is_vector, pair, at);
         }
         self.assembler.add_immediate(STACK, STACK, SAVED_BYTES);
@@ -173,7 +173,7 @@ impl Emitter<'_> {
         let (code, allocated) = self.input.step;
         self.emit_code(code, allocated);
         let lanes = self.input.lanes as u32;
-        for (pointer, bytes) in self.moving() {
+        for (pointer, bytes) in self.dense_pointers() {
             self.assembler.add_immediate(pointer, pointer, lanes * bytes);
         }
         self.assembler.add_immediate(INDEX, INDEX, lanes);
@@ -188,7 +188,7 @@ impl Emitter<'_> {
         let done = self.assembler.jump_forward(Condition::Equal, "done");
         let back = end;
         self.assembler.sub(back, INDEX, LIMIT, 0);
-        for (pointer, bytes) in self.moving() {
+        for (pointer, bytes) in self.dense_pointers() {
             self.assembler.sub(pointer, pointer, back, bytes.ilog2());
         }
         self.assembler.copy(INDEX, LIMIT);
@@ -197,24 +197,25 @@ impl Emitter<'_> {
     }
 
     /// Pointer registers of dense operands, with their element sizes in bytes.
-    fn moving(&self) -> Vec<(GeneralRegister, u32)> {
+    fn dense_pointers(&self) -> Vec<(GeneralRegister, u32)> {
         let EncoderInput { body, layout, .. } = self.input;
         let outputs = body.outputs.iter().map(|(dtype, _)| (OperandForm::Dense, dtype.size()));
         let inputs = layout.inputs.iter().copied().zip(body.inputs.iter().map(|it| it.size()));
-        let pointers = self.pointers.iter().zip(outputs.chain(inputs).skip(self.accumulated()));
+        let pointers =
+            self.pointers.iter().zip(outputs.chain(inputs).skip(self.accumulator_count()));
         let dense = pointers.filter(|(_, (form, _))| *form == OperandForm::Dense);
         dense.map(|(&pointer, (_, bytes))| (pointer, bytes as u32)).collect()
     }
 
     /// Number of leading operands without pointer registers: the accumulators of bodies that fold.
-    fn accumulated(&self) -> usize {
+    fn accumulator_count(&self) -> usize {
         let EncoderInput { body, .. } = self.input;
         if body.folds() { body.outputs.len() } else { 0 }
     }
 
     /// The pointer register of an operand; `None` if it has none.
     fn pointer(&self, operand: u32) -> Option<GeneralRegister> {
-        self.pointers.get(operand as usize - self.accumulated()).copied()
+        self.pointers.get(operand as usize - self.accumulator_count()).copied()
     }
 
     /// Advances the operands to the next row or unit.
@@ -224,9 +225,9 @@ impl Emitter<'_> {
         self.assembler.load(strides, STRIDES);
         for operand in 0..self.input.operands {
             let at = 8 * operand as u32;
-            let place = self.assembler.reach(strides, at, 8, scratch);
+            let place = self.assembler.encodable_address(strides, at, 8, scratch);
             self.assembler.load(stride, place);
-            let place = self.assembler.reach(OPERANDS, at, 8, scratch);
+            let place = self.assembler.encodable_address(OPERANDS, at, 8, scratch);
             self.assembler.load(address, place);
             self.assembler.add(address, address, stride, 0);
             self.assembler.store(address, place);
@@ -235,7 +236,7 @@ impl Emitter<'_> {
 
     /// Loads the address of an operand in the current row.
     fn load_operand(&mut self, to: GeneralRegister, operand: usize) {
-        let place = self.assembler.reach(OPERANDS, 8 * operand as u32, 8, to);
+        let place = self.assembler.encodable_address(OPERANDS, 8 * operand as u32, 8, to);
         self.assembler.load(to, place);
     }
 
@@ -380,7 +381,7 @@ impl Emitter<'_> {
     }
 
     fn vector_move(&mut self, opcode: Opcode, register: u8, memory: Memory) {
-        let place = self.place(memory, opcode.size as u32);
+        let place = self.memory_address(memory, opcode.size as u32);
         let EncoderInput { pool, .. } = self.input;
         let note = || match memory {
             Memory::Splat(index) => pool.describe((index * REGISTER_BYTES).into()),
@@ -391,7 +392,7 @@ impl Emitter<'_> {
 
     /// The address of a memory operand of `bytes` bytes. May emit code that computes it in a scratch
     /// register.
-    fn place(&mut self, memory: Memory, bytes: u32) -> (GeneralRegister, u32) {
+    fn memory_address(&mut self, memory: Memory, bytes: u32) -> (GeneralRegister, u32) {
         let [scratch, other] = SCRATCH;
         let (base, displacement) = match memory {
             Memory::Splat(index) => (CONSTANTS, index * REGISTER_BYTES),
@@ -417,7 +418,7 @@ impl Emitter<'_> {
             }
             Memory::Accumulator { .. } => unreachable!("invariant: accumulators stay in registers"),
         };
-        self.assembler.reach(base, displacement, bytes, other)
+        self.assembler.encodable_address(base, displacement, bytes, other)
     }
 
     /// Lists the value that the next of these allocated instructions computes.
@@ -438,7 +439,7 @@ impl Emitter<'_> {
 
 /// Pairs of callee-saved registers: whether they are vector registers, their numbers, and the byte offset
 /// from the stack pointer.
-fn saved() -> impl Iterator<Item = (bool, [u8; 2], u32)> {
+fn saved_pairs() -> impl Iterator<Item = (bool, [u8; 2], u32)> {
     let general = SAVED.into_iter().map(|pair| (false, pair));
     let vectors = SAVED_VECTORS.into_iter().map(|pair| (true, pair));
     let places = (0..).map(|pair| 16 * pair);

@@ -190,8 +190,8 @@ impl<'m> Elaborator<'m> {
             }
             Lowering::Scatter => self.scatter(instruction, &operands)?,
             Lowering::Sort => self.sort(instruction, &operands)?,
-            Lowering::While => self.looped(instruction, &operands)?,
-            Lowering::Conditional => self.branched(instruction, &operands)?,
+            Lowering::While => self.while_loop(instruction, &operands)?,
+            Lowering::Conditional => self.conditional(instruction, &operands)?,
             Lowering::Bitcast => self.bitcast(instruction, &operands).map_err(fail)?,
             Lowering::Array(shaped) => self.array(instruction, shaped, &operands)?,
         };

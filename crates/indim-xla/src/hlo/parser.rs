@@ -309,7 +309,7 @@ impl<'t, 'l> Parser<'t, 'l> {
         while name.is_some() && self.eat_mark(b',').is_some() {
             let (key, value) = self.attribute()?;
             if matches!(key.of(self.text), "to_apply" | "calls") {
-                instruction.called = Some(self.called(value, module)?);
+                instruction.called = Some(self.computation_index(value, module)?);
             }
             instruction.attributes.push((key, value));
         }
@@ -326,14 +326,14 @@ impl<'t, 'l> Parser<'t, 'l> {
             _ => return Ok(()),
         };
         let values = names.iter().filter_map(|name| instruction.attribute(self.text, name));
-        let spans: Vec<Span> = values.flat_map(|value| listed(value, self.text)).collect();
+        let spans: Vec<Span> = values.flat_map(|value| name_spans(value, self.text)).collect();
         for span in spans {
-            instruction.regions.push(self.called(span, module)?);
+            instruction.regions.push(self.computation_index(span, module)?);
         }
         Ok(())
     }
 
-    fn called(&self, value: Span, module: &Module) -> ParseResult<usize> {
+    fn computation_index(&self, value: Span, module: &Module) -> ParseResult<usize> {
         let name = self.name(value);
         module.by_name.get(name).copied().ok_or_else(|| {
             let kind = FormatErrorKind::Undefined { what: "computation", name: name.to_owned() };
@@ -379,7 +379,7 @@ impl<'t, 'l> Parser<'t, 'l> {
 }
 
 /// The spans of the names in `{%a, %b}`, or of one name.
-fn listed(value: Span, text: &str) -> Vec<Span> {
+fn name_spans(value: Span, text: &str) -> Vec<Span> {
     let inside = value.of(text).trim_start_matches('{').trim_end_matches('}');
     let start = value.start + value.of(text).find(inside).unwrap_or(0);
     let mut spans = Vec::new();

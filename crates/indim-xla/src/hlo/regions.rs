@@ -12,7 +12,7 @@ use crate::value::{XlaValue, types_of};
 
 impl<'m> Elaborator<'m> {
     /// `while(start), condition=.., body=..`.
-    pub(super) fn looped(
+    pub(super) fn while_loop(
         &mut self,
         instruction: &'m Instruction,
         operands: &[XlaValue],
@@ -36,7 +36,7 @@ impl<'m> Elaborator<'m> {
     /// `conditional(index, a, b), branch_computations={..}`, or `true_computation=.., false_computation=..`:
     /// each computation has an operand of its own. If the index is a bool, the first computation is the one
     /// for true.
-    pub(super) fn branched(
+    pub(super) fn conditional(
         &mut self,
         instruction: &'m Instruction,
         operands: &[XlaValue],

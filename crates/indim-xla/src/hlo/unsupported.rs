@@ -20,7 +20,7 @@ pub(super) fn check(module: &Module, text: &str, entry: usize) -> Result<(), For
         first_type: None,
         computations,
     };
-    walk.reach(entry, false);
+    walk.mark_called(entry, false);
     // Called computations come before their callers, so in reverse order a caller marks its callees first.
     for number in (0..=entry).rev() {
         if let Some(is_map) = walk.computations[number] {
@@ -79,7 +79,7 @@ struct UnsupportedWalk<'m> {
 
 impl UnsupportedWalk<'_> {
     /// Marks a computation as called; `is_map` if a map calls it.
-    fn reach(&mut self, computation: usize, is_map: bool) {
+    fn mark_called(&mut self, computation: usize, is_map: bool) {
         let before = self.computations[computation].unwrap_or(false);
         self.computations[computation] = Some(before || is_map);
     }
@@ -103,10 +103,10 @@ impl UnsupportedWalk<'_> {
             self.add(instruction, opcode, Some("it stands in what a map applies"));
         }
         match (lowering, instruction.called) {
-            (Lowering::Call, Some(called)) => self.reach(called, is_map),
-            (Lowering::Map, Some(called)) => self.reach(called, true),
+            (Lowering::Call, Some(called)) => self.mark_called(called, is_map),
+            (Lowering::Map, Some(called)) => self.mark_called(called, true),
             (Lowering::While | Lowering::Conditional, _) => {
-                instruction.regions.iter().for_each(|&region| self.reach(region, false));
+                instruction.regions.iter().for_each(|&region| self.mark_called(region, false));
             }
             (Lowering::Reduce | Lowering::ReduceWindow, Some(called))
                 if !self.is_reducer(called) =>

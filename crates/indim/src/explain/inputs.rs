@@ -120,7 +120,7 @@ impl SymbolicExpression {
         // Terminates: each iteration merges two names.
         loop {
             let b = GraphBuilder::new();
-            let built = built(expression, &b, inputs, &equal, rule);
+            let built = build(expression, &b, inputs, &equal, rule);
             let stand_ins = b.placeholder_sizes();
             match built {
                 Ok((graph, results)) => {
@@ -251,7 +251,7 @@ pub fn build_typed(
     inputs: &[TypedInput<'_>],
     rule: Option<&RuleSet>,
 ) -> Result<(Graph, Vec<Value>), InputError> {
-    built(expression, &GraphBuilder::new(), inputs, &EqualNames::default(), rule)
+    build(expression, &GraphBuilder::new(), inputs, &EqualNames::default(), rule)
 }
 
 /// Pairs of names of sizes that a rule requires to be equal. The first name represents both.
@@ -308,7 +308,7 @@ fn stand_ins_text(stand_ins: &[(String, usize)]) -> Option<String> {
 }
 
 /// Builds the graph of an expression over these inputs, and its results.
-fn built(
+fn build(
     expression: &Expression,
     b: &GraphBuilder,
     inputs: &[TypedInput<'_>],

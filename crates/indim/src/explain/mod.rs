@@ -149,10 +149,10 @@ impl fmt::Display for Explanation {
         for reduction in &self.reductions {
             writeln!(formatter, "{reduction}")?;
         }
-        writeln!(formatter, "graph\n{}", indented(&self.graph.to_string()))?;
-        writeln!(formatter, "loops\n{}", indented(&self.loops_text()))?;
-        writeln!(formatter, "programs\n{}", indented(&self.programs_text()))?;
-        writeln!(formatter, "one run\n{}", indented(&self.forecast_text()))
+        writeln!(formatter, "graph\n{}", indent(&self.graph.to_string()))?;
+        writeln!(formatter, "loops\n{}", indent(&self.loops_text()))?;
+        writeln!(formatter, "programs\n{}", indent(&self.programs_text()))?;
+        writeln!(formatter, "one run\n{}", indent(&self.forecast_text()))
     }
 }
 
@@ -223,7 +223,7 @@ fn is_number(graph: &Graph, value: ValueId) -> bool {
     matches!(node.kind, NodeKind::Constant(_)) && node.array_type.shape.is_scalar()
 }
 
-fn indented(text: &str) -> String {
+fn indent(text: &str) -> String {
     text.lines().map(|line| format!("   {line}\n")).collect()
 }
 
@@ -260,20 +260,20 @@ fn broadcasts_with_origins(
     graph: &Graph,
     origin: impl Fn(ValueId) -> Option<ValueOrigin>,
 ) -> Vec<ExplainedBroadcast> {
-    let is_alone = alone(graph);
+    let is_standalone = standalone_broadcasts(graph);
     let explained = graph.iter().filter_map(|(value, node)| {
         let explained = match &node.kind {
             NodeKind::Elementwise(op) => broadcast_of(graph, value, op.name()),
-            NodeKind::BroadcastInDim(_) if is_alone[value.index()] => {
+            NodeKind::BroadcastInDim(_) if is_standalone[value.index()] => {
                 Some(explain_operands(graph, value, "broadcast_in_dim", &[value]))
             }
             _ => None,
         };
         let explained = explained?;
         Some(match origin(value) {
-            Some(here) => {
-                let rules = rules_of(graph, value, &here, &origin);
-                explained.with_origin(here.place, rules)
+            Some(own_origin) => {
+                let rules = rules_of(graph, value, &own_origin, &origin);
+                explained.with_origin(own_origin.place, rules)
             }
             None => explained,
         })
@@ -286,7 +286,7 @@ fn broadcasts_with_origins(
 fn rules_of(
     graph: &Graph,
     value: ValueId,
-    here: &ValueOrigin,
+    own_origin: &ValueOrigin,
     origin: &impl Fn(ValueId) -> Option<ValueOrigin>,
 ) -> Vec<String> {
     // A rule that requires equal shapes broadcasts nothing, even if an operand is a broadcast.
@@ -294,7 +294,7 @@ fn rules_of(
         [RuleSetName::None, RuleSetName::StableHlo].iter().any(|name| name.as_str() == rule)
     };
     let mut rules: Vec<String> =
-        here.rule.clone().filter(|rule| !wants_equal(rule)).into_iter().collect();
+        own_origin.rule.clone().filter(|rule| !wants_equal(rule)).into_iter().collect();
     let own = [value];
     let operands = match graph[value].kind {
         NodeKind::BroadcastInDim(_) => &own[..],
@@ -306,7 +306,7 @@ fn rules_of(
             continue;
         }
         let Some(ValueOrigin { place, rule: Some(rule) }) = origin(operand) else { continue };
-        let rule = match place == here.place {
+        let rule = match place == own_origin.place {
             true => rule,
             false => format!("{rule} of {}, {place}", graph.value_name(node.operands[0])),
         };
@@ -358,23 +358,23 @@ fn explain_operands(
 
 /// For each value, whether it is a broadcast with its own entry: it is an output, or an operand of a node
 /// that is not element-wise. A pure transposition does not count.
-fn alone(graph: &Graph) -> Vec<bool> {
-    let mut is_alone = vec![false; graph.len()];
-    graph.outputs().iter().for_each(|output| is_alone[output.index()] = true);
+fn standalone_broadcasts(graph: &Graph) -> Vec<bool> {
+    let mut is_standalone = vec![false; graph.len()];
+    graph.outputs().iter().for_each(|output| is_standalone[output.index()] = true);
     for (_, node) in graph.iter() {
         if !matches!(node.kind, NodeKind::Elementwise(_)) {
-            node.operands.iter().for_each(|operand| is_alone[operand.index()] = true);
+            node.operands.iter().for_each(|operand| is_standalone[operand.index()] = true);
         }
     }
     for (value, node) in graph.iter() {
         let repeats = |map: &AxisMap| {
             let source = &graph[node.operands[0]].array_type.shape;
-            let mut kept = source.iter().zip(map.iter());
+            let mut axes = source.iter().zip(map.iter());
             let result = &node.array_type.shape;
-            source.rank() < result.rank() || kept.any(|(size, &axis)| *size != result[axis])
+            source.rank() < result.rank() || axes.any(|(size, &axis)| *size != result[axis])
         };
-        is_alone[value.index()] &=
+        is_standalone[value.index()] &=
             matches!(&node.kind, NodeKind::BroadcastInDim(map) if repeats(map));
     }
-    is_alone
+    is_standalone
 }

@@ -176,8 +176,8 @@ fn match_names<'n, 'd>(
 
 /// The name with `_` for each character that is no letter, digit, `.`, `-` or `_`.
 fn in_file_name(name: &str) -> String {
-    let kept = |c: char| if c.is_alphanumeric() || ".-_".contains(c) { c } else { '_' };
-    name.chars().map(kept).collect()
+    let replaced = |c: char| if c.is_alphanumeric() || ".-_".contains(c) { c } else { '_' };
+    name.chars().map(replaced).collect()
 }
 
 /// The values that a run takes from the dump, and the values that it computes.

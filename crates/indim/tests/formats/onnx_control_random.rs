@@ -216,9 +216,9 @@ fn random_models_are_those_of_their_texts() {
     for StoredModel { name, content, inputs, outputs } in models(60) {
         let model = support::read("random.onnx", &content).unwrap();
         let program = support::build(&*model, &inputs).unwrap();
-        let again =
+        let read_back =
             parse_graph(&program.graph.to_string()).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(indim_graph::evaluate(&again, &inputs).unwrap(), outputs, "{name}");
+        assert_eq!(indim_graph::evaluate(&read_back, &inputs).unwrap(), outputs, "{name}");
     }
 }
 

@@ -214,9 +214,9 @@ fn normalisations_of_a_model_are_written_as_they_were() {
         assert!(has_node(&written, operator), "{operator}");
         let parts: Vec<_> = PARTS.iter().filter(|part| has_node(&written, part)).collect();
         assert!(parts.is_empty(), "{operator}: {parts:?}");
-        let again = support::read("written.onnx", &written.content).unwrap();
-        assert_eq!(again.opset(), Some(u32::try_from(opset.max(18)).unwrap()));
-        let found = support::run(&*again, &arguments).unwrap();
+        let read_back = support::read("written.onnx", &written.content).unwrap();
+        assert_eq!(read_back.opset(), Some(u32::try_from(opset.max(18)).unwrap()));
+        let found = support::run(&*read_back, &arguments).unwrap();
         let differences = mismatches(&found, &evaluate(&graph, &arguments).unwrap());
         assert!(differences.is_empty(), "{operator}: {differences:?}");
     }

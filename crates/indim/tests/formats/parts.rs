@@ -35,9 +35,9 @@ fn names(model: &LoadedModel) -> Vec<&str> {
 }
 
 /// Names and types of the values that an error asks for.
-fn asked(error: &LoadError) -> Vec<String> {
-    let one = |(name, value_type): &(String, _)| format!("{name}: {value_type}");
-    error.values_to_provide().iter().map(one).collect()
+fn requested_values(error: &LoadError) -> Vec<String> {
+    let text = |(name, value_type): &(String, _)| format!("{name}: {value_type}");
+    error.values_to_provide().iter().map(text).collect()
 }
 
 fn onnx(nodes: Vec<Message>, functions: Vec<Message>) -> Vec<u8> {
@@ -66,12 +66,12 @@ fn a_refused_model_names_the_last_values_of_foreign_nodes() {
     let content = onnx(nodes, Vec::new());
     let error = load(&content, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.code(), "unsupported-op");
-    assert_eq!(asked(&error), ["c: ?[...]", "d: ?[...]"]);
+    assert_eq!(requested_values(&error), ["c: ?[...]", "d: ?[...]"]);
     let text = error.draw();
     assert!(text.contains("note: the program runs if given c: ?[...], d: ?[...]"), "{text}");
     // With one of them the other is still missing.
-    assert_eq!(asked(&load(&content, &part(&["c"], &[])).unwrap_err()), ["d: ?[...]"]);
-    assert_eq!(asked(&load(&content, &part(&[], &["e"])).unwrap_err()), ["c: ?[...]"]);
+    assert_eq!(requested_values(&load(&content, &part(&["c"], &[])).unwrap_err()), ["d: ?[...]"]);
+    assert_eq!(requested_values(&load(&content, &part(&[], &["e"])).unwrap_err()), ["c: ?[...]"]);
 
     let model = loaded(&content, &["c", "d"], &[]);
     assert_eq!((names(&model), model.outputs()), (vec!["x", "c", "d"], &["y".to_owned()][..]));
@@ -113,7 +113,7 @@ fn a_value_inside_a_function_is_replaced_by_the_result_that_depends_on_it() {
     let nodes = vec![call("x", "a"), call("a", "b"), node("Add", &["b", "x"], &["y"], &[])];
     let content = onnx(nodes, vec![twice]);
     let error = load(&content, &ReadOptions::default()).unwrap_err();
-    assert_eq!(asked(&error), ["b: ?[...]"]);
+    assert_eq!(requested_values(&error), ["b: ?[...]"]);
     let model = loaded(&content, &["b"], &[]);
     let x = floats(&[2, 3], &[1.; 6]);
     assert_eq!(run(&model, &[&x, &x])[0].elements::<f32>().unwrap(), [2.; 6]);
@@ -145,7 +145,7 @@ func.func @main(%x: tensor<2xf32>, %k: tensor<2xf32>) -> tensor<2xf32> {
 fn one_result_of_several_is_given_in_stablehlo() {
     let content = CUSTOM_CALL.as_bytes();
     let error = load(content, &ReadOptions::default()).unwrap_err();
-    assert_eq!(asked(&error), ["1#1: f32[2]", "2: f32[2]"]);
+    assert_eq!(requested_values(&error), ["1#1: f32[2]", "2: f32[2]"]);
     let model = loaded(content, &["1#1", "2"], &[]);
     assert_eq!(names(&model), ["1#1", "2"]);
     let (first, second) = (floats(&[2], &[2., 3.]), floats(&[2], &[10., 20.]));
@@ -170,7 +170,7 @@ ENTRY main {
 }
 ";
     let error = load(content, &ReadOptions::default()).unwrap_err();
-    assert_eq!(asked(&error), ["first: f32[2]", "second: f32[2]"]);
+    assert_eq!(requested_values(&error), ["first: f32[2]", "second: f32[2]"]);
     let model = loaded(content, &["second", "first"], &[]);
     assert_eq!(names(&model), ["x", "second", "first"]);
     let [x, first] = [[2., 3.], [10., 20.]].map(|elements| floats(&[2], &elements));
@@ -225,7 +225,7 @@ fn a_layer_that_is_unsupported_is_given_in_openvino() {
         ("Result", "", &[5]),
     ]);
     let error = load(&content, &ReadOptions::default()).unwrap_err();
-    assert_eq!(asked(&error), ["l2: f32[2]"]);
+    assert_eq!(requested_values(&error), ["l2: f32[2]"]);
     let model = loaded(&content, &["l2"], &["l3"]);
     assert_eq!((names(&model), model.outputs()), (vec!["l0", "l2"], &["l3".to_owned()][..]));
     let [x, given] = [[2., 3.], [10., 20.]].map(|elements| floats(&[2], &elements));

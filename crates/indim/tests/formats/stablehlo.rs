@@ -371,9 +371,9 @@ fn errors_name_unsupported_types() {
         "!stablehlo.token",
         "tensor<2x!quant.uniform<i8:f32, 1.0>>",
     ] {
-        let (code, line, said) = of(name);
-        assert_eq!((code, line), ("unsupported-type", 1), "{said}");
-        assert!(said.contains(name), "{said}");
+        let (code, line, message) = of(name);
+        assert_eq!((code, line), ("unsupported-type", 1), "{message}");
+        assert!(message.contains(name), "{message}");
     }
     for name in ["tensor<?x3xf32>", "tensor<*xf32>", "tensor<2xf32, #stablehlo.bounds<3>>"] {
         assert_eq!(of(name).0, "unsupported", "{name}");
@@ -409,9 +409,9 @@ fn mistakes_have_a_code_and_a_line() {
         ("stablehlo.negate \"%x", "unexpected"),
         ("12", "unexpected"),
     ] {
-        let (found, line, said) = mistake(&unary(operation));
-        assert_eq!(found, code, "{operation}: {said}");
-        assert!(line == 2 || code == "unexpected", "{operation} at line {line}: {said}");
+        let (found, line, message) = mistake(&unary(operation));
+        assert_eq!(found, code, "{operation}: {message}");
+        assert!(line == 2 || code == "unexpected", "{operation} at line {line}: {message}");
     }
     let twice = unary("stablehlo.negate %x : $T\n  %r = stablehlo.negate %x : $T");
     assert_eq!(code_and_line(&twice), ("duplicate", 3));

@@ -235,13 +235,13 @@ fn gathers_scatters_and_sorts_come_back() {
 }
 
 #[test]
-fn what_xla_treats_otherwise_is_said() {
-    let said = |mode: TakeMode| {
+fn differences_from_xla_are_warnings() {
+    let warns_of_clamping = |mode: TakeMode| {
         let graph = gather_of_five(mode, &[1]);
         let file = written(ModelFormat::Hlo, &graph, true).expect("a file");
         file.warnings.iter().any(|warning| warning.contains("clamps"))
     };
-    assert!(said(TakeMode::Error) && !said(TakeMode::Clip));
+    assert!(warns_of_clamping(TakeMode::Error) && !warns_of_clamping(TakeMode::Clip));
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::C64, [3]).expect("a parameter");
     let graph = b.finish(&[b.sort(&x, 0, false).expect("an axis")]).expect("a graph");

@@ -11,8 +11,8 @@ fn runs() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(result.shape().sizes(), [2, 3]);
 
     // A result can be an input.
-    let again = eval!("y * k", y = &result, k = 2)?;
-    assert_eq!(again.into_vec::<f32>()?, [-2.0, -2.0, -2.0, 2.0, 2.0, 2.0]);
+    let product = eval!("y * k", y = &result, k = 2)?;
+    assert_eq!(product.into_vec::<f32>()?, [-2.0, -2.0, -2.0, 2.0, 2.0, 2.0]);
 
     let slice: &[f32] = &m;
     let total: f32 = eval!("sum(slice)", slice)?.scalar()?;

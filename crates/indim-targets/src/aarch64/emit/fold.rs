@@ -64,7 +64,7 @@ impl Emitter<'_> {
             self.pointers[..body.non_accumulator_input_count()].iter().enumerate()
         {
             let at = 8 * (first + input) as u32;
-            let place = self.assembler.reach(ROW_STRIDES, at, 8, scratch);
+            let place = self.assembler.encodable_address(ROW_STRIDES, at, 8, scratch);
             self.assembler.load(stride, place);
             self.assembler.add(pointer, pointer, stride, 0);
         }
@@ -80,7 +80,7 @@ impl Emitter<'_> {
         for input in 0..body.non_accumulator_input_count() {
             self.load_operand(self.pointers[input], body.outputs.len() + input);
         }
-        for (pointer, bytes) in self.moving() {
+        for (pointer, bytes) in self.dense_pointers() {
             self.assembler.add(pointer, pointer, INDEX, bytes.ilog2());
         }
     }
@@ -105,10 +105,10 @@ impl Emitter<'_> {
     fn move_accumulators(&mut self, family: opcode::InstructionFamily, it: &AccumulatorRegister) {
         let [address, scratch] = SCRATCH;
         let bytes = (self.input.copy_lanes as u32 * it.element_bytes).min(REGISTER_BYTES);
-        let place = self.assembler.reach(OPERANDS, 8 * it.output, 8, scratch);
+        let place = self.assembler.encodable_address(OPERANDS, 8 * it.output, 8, scratch);
         self.assembler.load(address, place);
         self.assembler.add(address, address, INDEX, it.element_bytes.ilog2());
-        let place = self.assembler.reach(address, it.displacement, bytes, scratch);
+        let place = self.assembler.encodable_address(address, it.displacement, bytes, scratch);
         self.assembler.vector_move(family.of(bytes as usize), it.physical, place, String::new);
     }
 }

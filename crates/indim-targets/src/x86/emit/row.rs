@@ -25,19 +25,19 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Emits the code before a row, and loads the pinned registers that it does not compute.
     pub(super) fn begin_row(&mut self) {
         let (code, allocated) = self.input.row;
-        let mut kept = Vec::new();
-        let mut done = 0;
+        let mut computed = Vec::new();
+        let mut emitted = 0;
         for (at, step) in allocated.iter().enumerate() {
             if let Some((memory, to, from)) = self.pinned_store(code, step) {
-                self.emit_code(code, &allocated[done..at]);
+                self.emit_code(code, &allocated[emitted..at]);
                 self.copy_vector(to, from);
-                kept.push(memory);
-                done = at + 1;
+                computed.push(memory);
+                emitted = at + 1;
             }
         }
-        self.emit_code(code, &allocated[done..]);
+        self.emit_code(code, &allocated[emitted..]);
         for &(memory, physical) in self.input.pinned {
-            if !kept.contains(&memory) && !self.is_constant(memory, physical) {
+            if !computed.contains(&memory) && !self.is_constant(memory, physical) {
                 self.load_vector(physical, memory);
             }
         }
