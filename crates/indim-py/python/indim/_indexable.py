@@ -175,7 +175,7 @@ class Copies:
         """An object; methods that lead to arrays become attributes of the copy."""
         changed = self._changed_copies(vars(value), self._mentioned, depth)
         found = {name: _captured.of_class(type(value), name) for name in self._mentioned - vars(value).keys()}
-        methods = {name: one for name, one in found.items() if isinstance(one, types.FunctionType)}
+        methods = {name: member for name, member in found.items() if isinstance(member, types.FunctionType)}
         methods = self._changed_copies(methods, methods, depth)
         if not changed and not methods:
             return value

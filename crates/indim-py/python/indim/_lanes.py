@@ -248,14 +248,14 @@ class _Cell:
                     self._tasks[after] = (_AddParts(self._stage, tuple(self._sizes), group), before, chunks)
                     before = after
                 lanes.append(before)
-            if any(one is not None for one in lanes):
+            if any(key is not None for key in lanes):
                 after = self._key("run", block, run)
                 self._tasks[after] = (_Pairs(self._stage.reductions), lanes)
                 runs.append(after)
         self._tasks[key] = (_Fold(self._stage), runs)
 
-    def _key(self, *of):
-        return (self._name + "-" + "-".join(map(str, of)), *self._cell)
+    def _key(self, *parts):
+        return (self._name + "-" + "-".join(map(str, parts)), *self._cell)
 
     def _chunks(self, parts):
         """For each input, the chunks of all parts, or the one chunk that they share."""
@@ -275,9 +275,9 @@ class _Cell:
         # Only the rows of the block are sent to the task.
         rows = slice(part.start, part.start + part.length)
         rows = tuple(rows if axis == self._stage.axis else slice(None) for axis in axes)
-        of = self._key("rows", array.name, "-".join(map(str, key[1:])), part.start)
-        self._tasks[of] = (operator.getitem, key, rows)
-        return of
+        rows_key = self._key("rows", array.name, "-".join(map(str, key[1:])), part.start)
+        self._tasks[rows_key] = (operator.getitem, key, rows)
+        return rows_key
 
 
 # The functions that run on workers.
@@ -425,7 +425,7 @@ def _combine_pair(reductions, before, after=None):
     if before is None or after is None:
         return after if before is None else before
     arrays = zip(reductions, before, after)
-    return tuple(combination(reduction).run([one, other])[0] for reduction, one, other in arrays)
+    return tuple(combination(reduction).run([left, right])[0] for reduction, left, right in arrays)
 
 
 def _row_counts(stage, inputs):

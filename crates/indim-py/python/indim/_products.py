@@ -110,7 +110,7 @@ def tensordot(
 ):
     """NumPy's ``tensordot``: sums over the last ``axes`` axes of ``x`` and the first of ``y``, or over two
     lists of axes."""
-    left, right = _paired(plain_value(axes))
+    left, right = _axis_pair(plain_value(axes))
     attributes = [("x_axes", left), ("y_axes", right)]
     return product("tensordot", (x, y), preferred_element_type, out, attributes)
 
@@ -154,8 +154,8 @@ def define(rule, functions):
         if axis is None and not keepdims and broadcast_dimensions is None:
             return product("numpy.dot", (x, y), preferred_element_type, out)
         _refuse_type("dot", preferred_element_type)
-        further = _further(keepdims, broadcast_dimensions)
-        return dot_along(x, y, axis=axis, out=out, **further)
+        options = _axis_options(keepdims, broadcast_dimensions)
+        return dot_along(x, y, axis=axis, out=out, **options)
 
     def vecdot(
         x: Operand,
@@ -173,18 +173,18 @@ def define(rule, functions):
             attributes = [("axis", operator.index(axis))]
             return product("numpy.vecdot", (x, y), preferred_element_type, out, attributes)
         _refuse_type("vecdot", preferred_element_type)
-        further = _further(keepdims, broadcast_dimensions)
-        return vecdot_along(x, y, axis=axis, out=out, **further)
+        options = _axis_options(keepdims, broadcast_dimensions)
+        return vecdot_along(x, y, axis=axis, out=out, **options)
 
     defined = {function.__name__: function for function in (dot, vecdot)}
     for function in defined.values():
         function.__qualname__ = function.__name__
         signature = inspect.signature(function)
-        taken = signature.parameters.values()
+        parameters = signature.parameters.values()
         if rule == "numpy":
             # The numpy rule aligns axes from the right, so it takes no `broadcast_dimensions`.
-            taken = [parameter for parameter in taken if parameter.name != "broadcast_dimensions"]
-        function.__signature__ = signature.replace(parameters=taken)
+            parameters = [parameter for parameter in parameters if parameter.name != "broadcast_dimensions"]
+        function.__signature__ = signature.replace(parameters=parameters)
     return defined | {function.__name__: _copy(function) for function in _SHARED}
 
 
@@ -201,7 +201,7 @@ def _copy(function):
     return copied
 
 
-def _further(keepdims, broadcast_dimensions):
+def _axis_options(keepdims, broadcast_dimensions):
     """The arguments of a function along axes that differ from their defaults."""
     given = {"keepdims": keepdims or None, "broadcast_dimensions": broadcast_dimensions}
     return {keyword: value for keyword, value in given.items() if value is not None}
@@ -219,7 +219,7 @@ def _array(value):
     return value if isinstance(value, Tracer) else _arrays.as_array(value, "x")
 
 
-def _paired(axes):
+def _axis_pair(axes):
     """The axes of both operands of ``tensordot``, as two lists."""
     if isinstance(axes, Tracer):
         _arrays.refuse_traced((axes,))

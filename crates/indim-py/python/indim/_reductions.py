@@ -100,9 +100,9 @@ def _axis(axis, default_axes, operands):
         return [] if default_axes is None else [("axis", list(range(max(ranks))))]
     axes = axis if isinstance(axis, (tuple, list)) else [axis]
     _arrays.refuse_traced(axes)
-    if axes and all(isinstance(one, str) for one in axes):
+    if axes and all(isinstance(index, str) for index in axes):
         return [("axis", list(axes))]
-    return [("axis", [operator.index(one) for one in axes])]
+    return [("axis", [operator.index(index) for index in axes])]
 
 
 def _argument(function, name, value):
@@ -209,7 +209,7 @@ def _method(handler):
 
 def _numpy_handler(numpy_function, function, operand_count):
     signature = inspect.signature(numpy_function)
-    taken = inspect.signature(function).parameters
+    parameters = inspect.signature(function).parameters
 
     def handler(*args, **kwargs):
         given = list(signature.bind(*args, **kwargs).arguments.items())
@@ -220,7 +220,7 @@ def _numpy_handler(numpy_function, function, operand_count):
         if given.get("where", None) is True:
             del given["where"]
         for keyword in given:
-            if keyword not in taken or keyword == "out":
+            if keyword not in parameters or keyword == "out":
                 raise TypeError(
                     f"numpy.{numpy_function.__name__} takes no `{keyword}` while a function is traced"
                 )

@@ -203,8 +203,8 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
     a = np.moveaxis(a, (axis1, axis2), (-2, -1))
     rows, columns = a.shape[-2:]
     count = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
-    along = np.arange(count)
-    return a[..., along + max(-offset, 0), along + max(offset, 0)]
+    positions = np.arange(count)
+    return a[..., positions + max(-offset, 0), positions + max(offset, 0)]
 
 
 @implements(np.trace)

@@ -89,7 +89,8 @@ def _is_as_is(default):
     if default is None or isinstance(default, (str, bytes, type)):
         return True
     protocols = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__", "__len__")
-    return not isinstance(default, numbers.Number) and not any(hasattr(default, one) for one in protocols)
+    is_array = any(hasattr(default, protocol) for protocol in protocols)
+    return not isinstance(default, numbers.Number) and not is_array
 
 
 def is_static_argument(rows, position, argument):

@@ -48,11 +48,11 @@ def define(rule):
             raise ValueError(f"the side of searchsorted is one of {', '.join(_SIDES)}, not {side!r}")
         return _functions.apply("searchsorted", (_array(table), _array(x)), [("side", side)], rule, out)
 
-    made = {function.__name__: function for function in (sort, argsort, lexsort, searchsorted)}
+    functions_by_name = {function.__name__: function for function in (sort, argsort, lexsort, searchsorted)}
     functions = {}
     for name, doc, aliases in _view_functions():
-        if name in made:
-            function = made[name]
+        if name in functions_by_name:
+            function = functions_by_name[name]
             function.__doc__, function.__qualname__ = doc, name
             functions |= dict.fromkeys((name, *aliases), function)
     return functions
@@ -120,7 +120,7 @@ def quantile(
     positions = np.quantile(np.arange(float(size)), q, method=method)
     if method not in _OF_ELEMENTS and rows.dtype.kind in "biu":
         rows = rows.astype(np.float64)
-    return _for_each(positions, lambda one: result(_with_nan(rows, _between(rows, one))))
+    return _for_each(positions, lambda position: result(_with_nan(rows, _between(rows, position))))
 
 
 def percentile(
@@ -149,7 +149,7 @@ def nanquantile(
     rows, result = _rows(_real("nanquantile", x), axis, keepdims)
     if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
         return quantile(x, q, axis, keepdims=keepdims)
-    return _for_each(q, lambda one: result(_nan_between(rows, one)))
+    return _for_each(q, lambda fraction: result(_nan_between(rows, fraction)))
 
 
 def digitize(x: Operand, bins: Operand, right: bool = False):
@@ -207,16 +207,16 @@ def _rows(x, axis, keepdims):
     x = _array(x)
     axes = range(x.ndim) if axis is None else [axis] if np.ndim(axis) == 0 else axis
     _arrays.refuse_traced(axes)
-    axes = [_counted(operator.index(one), x.ndim) for one in axes]
+    axes = [_normalized_axis(operator.index(index), x.ndim) for index in axes]
     if len(set(axes)) != len(axes):
         raise ValueError("duplicate value in 'axis'")
-    kept = [one for one in range(x.ndim) if one not in axes]
-    shape = tuple(x.shape[one] for one in kept)
-    count = int(np.prod([x.shape[one] for one in axes], dtype=np.int64))
+    kept = [index for index in range(x.ndim) if index not in axes]
+    shape = tuple(x.shape[index] for index in kept)
+    count = int(np.prod([x.shape[index] for index in axes], dtype=np.int64))
     rows = np.transpose(x, (*kept, *axes)).reshape((*shape, count))
     if keepdims:
-        shape = tuple(1 if one in axes else size for one, size in enumerate(x.shape))
-    return _sorted("sort", rows, -1, False), lambda found: found.reshape(shape)
+        shape = tuple(1 if index in axes else size for index, size in enumerate(x.shape))
+    return _sorted("sort", rows, -1, False), lambda results: results.reshape(shape)
 
 
 def _real(function, x):
@@ -226,7 +226,7 @@ def _real(function, x):
     return x
 
 
-def _counted(axis, rank):
+def _normalized_axis(axis, rank):
     """An axis counted from the front."""
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")

@@ -155,13 +155,13 @@ def define(rule):
         attributes = [("n", operator.index(n)), ("axis", operator.index(axis))]
         return _functions.apply("diff", (x,), attributes, rule, out)
 
-    made = (concatenate, stack, flip, roll, pad, sliding_window_view, take, take_along_axis, diff)
-    made = (*made, dynamic_slice, dynamic_update_slice)
-    made = {function.__name__: function for function in (*made, *map(scatter, _SCATTERS))}
+    defined = (concatenate, stack, flip, roll, pad, sliding_window_view, take, take_along_axis, diff)
+    defined = (*defined, dynamic_slice, dynamic_update_slice)
+    functions_by_name = {function.__name__: function for function in (*defined, *map(scatter, _SCATTERS))}
     functions = {}
     for name, doc, aliases in _view_functions():
-        if name in made:
-            function = made[name]
+        if name in functions_by_name:
+            function = functions_by_name[name]
             function.__doc__, function.__qualname__ = doc, name
             functions |= dict.fromkeys((name, *aliases), function)
     return functions
