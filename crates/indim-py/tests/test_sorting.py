@@ -153,7 +153,9 @@ def test_quantiles_are_numpys(method):
 
 def test_quantiles_of_nan_and_of_traced_q():
     x = np.array([[1.0, np.nan, 3.0], [4.0, 2.0, 6.0]], "f4")
-    same(*both(lambda x: np.quantile(x, np.float32(0.5), axis=1), x))
+    for q in (0.5, np.float32(0.5), np.float64(0.5), [0.5], np.float32([0.5]), [0, 1]):
+        same(*both(lambda x: np.quantile(x, q, axis=1), x))
+        same(*both(lambda x: np.percentile(x, np.multiply(q, 50) if np.ndim(q) else 50, axis=1), x))
     with pytest.raises(TypeError, match="static"):
         indim.jit(lambda x, q: np.quantile(x, q))(x, np.array([0.5]))
     with pytest.raises(TypeError, match="weights"):

@@ -54,6 +54,8 @@ from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
 from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _products, _reductions, _sorting, _views
+from . import _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
+from . import _shape_functions, _statistics_functions
 from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum
 from . import none, numexpr, numpy, onnx_legacy, pdpd, random, stablehlo, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k

@@ -34,9 +34,14 @@ def refused_keyword(function, ufunc, keyword, kwargs):
 def method_advice(method):
     """The replacement for a method of ufuncs."""
     if method == "reduce":
-        return "write the function along axes, as np.sum(x, axis=0) for np.add.reduce(x)"
-    if method == "outer":
-        return "put in axes of size 1, as x[:, None] * y"
+        return (
+            "write it by functions along axes, such as np.sum(x, axis=0) for np.add.reduce(x), or by "
+            "indim.scan, a loop over axis 0"
+        )
+    if method == "reduceat":
+        return "write indim.segment_sum(x, ids, n), or segment_prod, segment_max, segment_min"
+    if method == "accumulate":
+        return "write it by np.cumsum and the like, or by indim.scan, a loop over axis 0"
     if method == "at":
         return "write x = indim.at(x)[i].add(values), or set, multiply, min, max, which return a new array"
     return "compute it before the call and pass it as an argument"

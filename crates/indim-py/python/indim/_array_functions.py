@@ -150,45 +150,6 @@ def _copy(a, order="K", subok=False):
     return a
 
 
-@implements(np.zeros_like)
-def _zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    return _full_like(a, 0, dtype, shape=shape)
-
-
-@implements(np.ones_like)
-def _ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    return _full_like(a, 1, dtype, shape=shape)
-
-
-@implements(np.full_like)
-def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    if shape is not None:
-        raise TypeError("`shape` has no meaning while the function is traced; use np.broadcast_to")
-    if np.ndim(fill_value) != 0:
-        raise TypeError("a traced array is filled with one number; use np.broadcast_to")
-    dtype = a.dtype if dtype is None else _arrays.numpy_dtype(_arrays.indim_name(dtype))
-    if isinstance(fill_value, Tracer):
-        number = fill_value.astype(dtype)
-    else:
-        number = np.zeros((), dtype)
-        np.copyto(number, plain_value(fill_value), casting="unsafe")
-    everywhere = a._call("bool")._call("ones_like")
-    return everywhere._record("where", (everywhere, number, number))
-
-
-@implements(np.polyval)
-def _polyval(p, x):
-    if isinstance(p, Tracer):
-        raise TypeError(
-            "the coefficients of np.polyval are known while the function is traced: name them in `static=`"
-        )
-    # The steps are those of NumPy, with its first step and its element types.
-    value = np.zeros_like(x)
-    for coefficient in np.asarray(p):
-        value = value * x + coefficient
-    return value
-
-
 @implements(np.result_type)
 def _result_type(*arrays_and_dtypes):
     return np.result_type(

@@ -13,7 +13,7 @@ import numpy as np
 from . import _arrays, _functions
 from ._indim import _axis_functions
 from ._advice import refuse_given
-from ._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, UFUNCS, Tracer
+from ._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, UFUNCS, Tracer
 
 #: By name: operands, default axes, arguments with their defaults, documentation, other names.
 _ROWS = {name: row for name, *row in _axis_functions()}
@@ -155,13 +155,45 @@ def register(functions):
                 ARRAY_FUNCTIONS[numpy_function] = handler
                 if hasattr(np.ndarray, known):
                     setattr(Tracer, known, _method(handler))
-    ARRAY_FUNCTIONS[np.linalg.norm] = _norm(functions["norm"])
+    for ufunc, name in _REDUCED.items():
+        REDUCTIONS[ufunc] = _reduce(ufunc, functions[name])
     for ufunc, name in _SCANS.items():
         ACCUMULATIONS[ufunc] = _accumulate(functions[name], ufunc in ("add", "multiply"))
     for name in ("cumulative_sum", "cumulative_prod"):
         # NumPy has them since version 2.1.
         if hasattr(np, name):
             ARRAY_FUNCTIONS[getattr(np, name)] = _cumulative(name, functions[name])
+
+
+#: The function along axes of the method ``reduce`` of each ufunc.
+_REDUCED = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "fmax": "nanmax",
+    "fmin": "nanmin",
+    "logical_and": "all",
+    "logical_or": "any",
+    "logaddexp": "logsumexp",
+    "hypot": "norm",
+}
+
+
+def _reduce(ufunc, function):
+    taken = inspect.signature(function).parameters
+
+    def handler(array, axis=0, keepdims=False, **given):
+        given = {key: value for key, value in given.items() if not _is_omitted(value) and value is not True}
+        if ufunc in ("logaddexp", "hypot"):
+            # NumPy's loops of small integers compute in short floats.
+            array = array.astype(getattr(np, ufunc).resolve_dtypes((array.dtype, array.dtype, None))[0])
+        for keyword in given:
+            if keyword not in taken:
+                raise TypeError(f"numpy.{ufunc}.reduce takes no `{keyword}` while a function is traced")
+        return function(array, axis=axis, keepdims=keepdims, **given)
+
+    return handler
 
 
 #: The scan of the method ``accumulate`` of each ufunc.
@@ -231,12 +263,3 @@ def _numpy_handler(numpy_function, function, operand_count):
 
 def _is_omitted(value):
     return value is None or value is np._NoValue
-
-
-def _norm(function):
-    def handler(x, ord=None, axis=None, keepdims=False):
-        if ord is not None:
-            raise TypeError("numpy.linalg.norm takes no `ord` while a function is traced: write it by sums")
-        return function(x, axis=axis, keepdims=keepdims)
-
-    return handler

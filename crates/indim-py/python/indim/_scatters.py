@@ -190,14 +190,6 @@ def _bincount(x, weights=None, minlength=0):
     return bincount(x, weights, minlength)
 
 
-@implements(np.put_along_axis)
-def _put_along_axis(arr, indices, values, axis):
-    raise TypeError(
-        "numpy.put_along_axis writes into its argument, which cannot be traced: write "
-        "x = indim.at(x)[i, j].set(values), with an index for each axis"
-    )
-
-
 @implements(np.diagonal)
 def _diagonal(a, offset=0, axis1=0, axis2=1):
     a = np.moveaxis(a, (axis1, axis2), (-2, -1))

@@ -11,6 +11,7 @@ import numpy as np
 from . import _arrays, _functions
 from ._advice import refuse_given
 from ._indim import _view_functions
+from ._refused import REFUSED_METHODS
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements
 
 if TYPE_CHECKING:
@@ -111,8 +112,9 @@ def quantile(
 ):
     """Quantiles along axes, by NumPy's methods; NaN if any element is NaN. The axes of ``q`` come first."""
     _arrays.refuse_traced((q,))
-    q = np.asarray(q, np.float64)
     rows, result = _rows(_real("quantile", x), axis, keepdims)
+    rows = _as_quantiles(rows, q) if method not in _OF_ELEMENTS else rows
+    q = np.asarray(q, np.float64)
     size = rows.shape[-1]
     if size == 0:
         raise ValueError("quantiles of no elements: the axis has size 0")
@@ -133,7 +135,12 @@ def percentile(
 ):
     """Percentiles along axes: ``quantile(x, q / 100)``."""
     _arrays.refuse_traced((q,))
-    return quantile(x, np.asarray(q, np.float64) / 100, axis, method=method, keepdims=keepdims)
+    return quantile(x, _hundredths(q), axis, method=method, keepdims=keepdims)
+
+
+def _hundredths(q):
+    """Percentages as fractions; a number stays a number, which is weak."""
+    return q / 100 if isinstance(q, (int, float)) else np.asarray(q) / 100
 
 
 def nanquantile(
@@ -145,10 +152,10 @@ def nanquantile(
 ):
     """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if all are NaN."""
     _arrays.refuse_traced((q,))
-    q = np.asarray(q, np.float64)
     rows, result = _rows(_real("nanquantile", x), axis, keepdims)
     if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
         return quantile(x, q, axis, keepdims=keepdims)
+    rows = _as_quantiles(rows, q)
     return _for_each(q, lambda fraction: result(_nan_between(rows, fraction)))
 
 
@@ -186,7 +193,9 @@ def interp(
     if count > 1:
         at = np.clip(_search(xp, x, "right") - 1, 0, count - 2)
         x0, x1, y0, y1 = (
-            np.take(values, index, mode="clip") for values in (xp, fp) for index in (at, at + 1)
+            _functions.apply("take", (values, index), [("mode", "clip")], "numpy")
+            for values in (xp, fp)
+            for index in (at, at + 1)
         )
         slope = (y1 - y0) / (x1 - x0)
         found, after = slope * (x - x0) + y0, slope * (x - x1) + y1
@@ -217,6 +226,15 @@ def _rows(x, axis, keepdims):
     if keepdims:
         shape = tuple(1 if index in axes else size for index, size in enumerate(x.shape))
     return _sorted("sort", rows, -1, False), lambda results: results.reshape(shape)
+
+
+def _as_quantiles(rows, q):
+    """The rows in the type of their quantiles: NumPy promotes floats with the type of float probabilities,
+    unless these are one number of Python."""
+    if rows.dtype.kind != "f" or isinstance(q, (int, float)) and not isinstance(q, np.generic):
+        return rows
+    given = np.asarray(q).dtype
+    return rows.astype(np.promote_types(rows.dtype, given)) if given.kind == "f" else rows
 
 
 def _real(function, x):
@@ -337,14 +355,14 @@ def register(functions):
 
     @implements(np.interp)
     def _interp(x, xp, fp, left=None, right=None, period=None):
-        refuse_given("interp", period=period)
-        return interp(x, xp, fp, left, right)
+        return interp(x, xp, fp, left, right) if period is None else _periodic(x, xp, fp, period)
 
     for name, function in (("median", median), ("nanmedian", nanmedian)):
         ARRAY_FUNCTIONS[getattr(np, name)] = _of_axes(name, function)
     for name, function in (("quantile", quantile), ("percentile", percentile)):
         ARRAY_FUNCTIONS[getattr(np, name)] = _of_quantiles(name, function)
     ARRAY_FUNCTIONS[np.nanquantile] = _of_quantiles("nanquantile", _nanquantile_of_numpy)
+    ARRAY_FUNCTIONS[np.nanpercentile] = _of_quantiles("nanpercentile", _nanpercentile_of_numpy)
 
     Tracer.argsort = lambda self, axis=-1, kind=None, order=None, *, stable=None: _argsort(
         self, axis, kind, order, stable=stable
@@ -383,11 +401,31 @@ def _nanquantile_of_numpy(a, q, axis, method, keepdims):
     return nanquantile(a, q, axis, keepdims=keepdims)
 
 
+def _nanpercentile_of_numpy(a, q, axis, method, keepdims):
+    _arrays.refuse_traced((q,))
+    return _nanquantile_of_numpy(a, _hundredths(q), axis, method, keepdims)
+
+
+def _periodic(x, xp, fp, period):
+    """``np.interp`` of a periodic function: the points of one period, and one more on either side."""
+    x, xp, fp = (_array(value) for value in (x, xp, fp))
+    if not isinstance(period, Tracer) and period == 0:
+        raise ValueError("period must be a non-zero value")
+    if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape:
+        raise ValueError("`xp` and `fp` are points and values: arrays with one axis of one size")
+    period = np.abs(period)
+    x, xp = x.astype(np.float64) % period, xp.astype(np.float64) % period
+    order = np.argsort(xp)
+    xp, fp = np.take(xp, order), np.take(fp, order)
+    xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
+    return interp(x, xp, np.concatenate([fp[-1:], fp, fp[:1]]))
+
+
 def _refused_in_place(name):
     def method(self, *args, **kwargs):
         raise TypeError(
             f"`{self._value_text}` is traced, and a traced value does not change: x.{name}() sorts an array "
-            f"in place; write y = np.{name}(x)"
+            f"in place; {REFUSED_METHODS[name]}"
         )
 
     return method

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from . import _arrays, _captured, _foreign
+from . import _arrays, _captured, _foreign, _refused
 from ._advice import method_advice, refused_keyword
 from ._errors import ExprError
 from ._indexable import Copies, captured_array
@@ -42,6 +42,9 @@ def implements(*functions):
 
 #: Handlers of the method ``accumulate`` of ufuncs, by the ufunc's name; filled by `_reductions.py`.
 ACCUMULATIONS = {}
+
+#: Handlers of the method ``reduce`` of ufuncs, by the ufunc's name; filled by `_reductions.py`.
+REDUCTIONS = {}
 
 #: Handlers of ufuncs that are not operations, by name; filled by `_reductions.py` and `_products.py`.
 UFUNCS = {}
@@ -224,10 +227,7 @@ class Tracer:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        raise AttributeError(
-            f"an array has no `{name}` while the function is traced: indim computes element by element and "
-            "reduces along axes; compute it before the call and pass it as an argument"
-        )
+        raise AttributeError(_refused.method_message(self._value_text, name))
 
     def __bool__(self):
         self._refuse("a truth value")
@@ -260,7 +260,8 @@ class Tracer:
             )
         self._refuse(
             "a NumPy array",
-            f"write indim.asarray({self._value_text}) for np.asarray({self._value_text}), and "
+            f"write indim.asarray({self._value_text}) for np.asarray({self._value_text}), "
+            f"{self._value_text}.astype(np.float32) for np.float32({self._value_text}), and "
             "np.stack([x, y]) for np.array([x, y])",
         )
 
@@ -362,11 +363,16 @@ class Tracer:
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if self._is_for_labels(inputs):
             return NotImplemented
-        kwargs = {key: value for key, value in kwargs.items() if value is not None}
+        # `axis=None` of a reduction means all axes; other keywords are omitted by `None`.
+        kept = ("axis",) if method == "reduce" else ()
+        kwargs = {key: value for key, value in kwargs.items() if value is not None or key in kept}
         if method == "__call__" and ufunc.__name__ in UFUNCS:
             return UFUNCS[ufunc.__name__](*inputs, **kwargs)
-        if method == "accumulate" and ufunc.__name__ in ACCUMULATIONS and "out" not in kwargs:
-            return ACCUMULATIONS[ufunc.__name__](*inputs, **kwargs)
+        handlers = {"accumulate": ACCUMULATIONS, "reduce": REDUCTIONS}.get(method, {})
+        if ufunc.__name__ in handlers and "out" not in kwargs:
+            return handlers[ufunc.__name__](*inputs, **kwargs)
+        if method == "outer":
+            return ufunc(*_of_outer(*inputs), **kwargs)
         if method != "__call__":
             raise TypeError(f"numpy.{ufunc.__name__}.{method} cannot be traced; {method_advice(method)}")
         for keyword in kwargs:
@@ -381,11 +387,7 @@ class Tracer:
     def __array_function__(self, function, types, args, kwargs):
         handler = ARRAY_FUNCTIONS.get(function)
         if handler is None:
-            name = f"{function.__module__}.{function.__name__}"
-            raise TypeError(
-                f"{name} is none of the functions that can be traced: write it by operators, np.where, "
-                "reductions and slices, or compute it before the call and pass it as an argument"
-            )
+            raise TypeError(_refused.function_message(function))
         return handler(*args, **kwargs)
 
     def _numpy_function(self, name, operands):
@@ -400,7 +402,7 @@ class Tracer:
         except ExprError as error:
             if error.code not in ("unknown-function", "not-element-wise"):
                 raise
-        raise TypeError(f"numpy.{name} cannot be traced; indim has no operation of this name")
+        raise TypeError(_refused.ufunc_message(name))
 
     # The methods of arrays that are element-wise.
 
@@ -413,7 +415,8 @@ class Tracer:
         return self._call(target)
 
     def conj(self):
-        return self._call("conj")
+        # NumPy's function `conj`, unlike the method, converts truth values.
+        return self if self._dtype == "bool" else self._call("conj")
 
     conjugate = conj
 
@@ -475,6 +478,12 @@ def _is_operand(value):
     return isinstance(value, (Tracer, bool, int, float, complex, np.ndarray, np.generic)) or hasattr(
         value, "__array__"
     )
+
+
+def _of_outer(x, y):
+    """The operands of the method ``outer`` of a ufunc, which then broadcast against each other."""
+    x = x if isinstance(x, Tracer) else np.asarray(x)
+    return x.reshape(tuple(x.shape) + (1,) * np.ndim(y)), y
 
 
 def innermost(operands):

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _view_functions
+from . import _functions, _view_functions
 from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, innermost
 
@@ -142,9 +142,17 @@ def _diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
 
 @implements(np.ediff1d)
 def _ediff1d(ary, to_end=None, to_begin=None):
-    refuse_given("ediff1d", to_end=to_end, to_begin=to_begin)
-    flat = np.ravel(ary)
-    return flat[1:] - flat[:-1]
+    flat = np.ravel(_functions.asarray(ary))
+    ends = []
+    for name, end in (("to_begin", to_begin), ("to_end", to_end)):
+        end = np.zeros(0, flat.dtype) if end is None else np.ravel(_functions.asarray(end))
+        if not np.can_cast(end.dtype, flat.dtype, "same_kind"):
+            raise TypeError(f"`{name}` of numpy.ediff1d is not of the kind of the array, {flat.dtype}")
+        ends.append(end.astype(flat.dtype))
+    differences = flat[1:] - flat[:-1]
+    if to_begin is None and to_end is None:
+        return differences
+    return np.concatenate([ends[0], differences, ends[1]])
 
 
 @implements(np.repeat)

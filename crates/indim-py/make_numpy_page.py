@@ -1,0 +1,207 @@
+"""Writes `docs/numpy.md`, the list of NumPy's names: `python make_numpy_page.py`, with the package installed.
+
+With `--check` it only reports whether the page is up to date. The names are those of NumPy 2.4.
+"""
+
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+from indim import _refused
+from indim._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, Tracer
+
+PAGE = Path(__file__).parents[2] / "docs" / "numpy.md"
+
+#: Functions of sizes, types and numbers. NumPy computes them while a function is traced.
+WITHOUT_ARRAYS = (
+    *("arange", "bartlett", "blackman", "broadcast_shapes", "diag_indices", "empty", "eye", "fromfunction"),
+    *("full", "hamming", "hanning", "identity", "indices", "isdtype", "isscalar", "issubdtype", "iterable"),
+    *("kaiser", "mask_indices", "ones", "promote_types", "tri", "tril_indices", "triu_indices", "zeros"),
+)
+
+#: Functions that NumPy does not pass to traced values, and the code to write instead.
+NOT_PASSED = {
+    "array": "`indim.asarray(x)`, or `np.stack([x, y])`; `np.array(x, like=x)` works",
+    "asanyarray": "`indim.asarray(x)`",
+    "asarray": "`indim.asarray(x)`",
+    "asarray_chkfinite": "`indim.asarray(x)`, and return `np.isfinite(x).all()`",
+    "ascontiguousarray": "`indim.asarray(x)`",
+    "asfortranarray": "`indim.asarray(x)`",
+    "float32(x)": "`x.astype(np.float32)`, for every type of NumPy",
+    "isfortran": "leave it out: a traced value has no memory",
+    "nditer": "operations on whole arrays",
+    "poly1d": "its coefficients, in `np.polyval` and the like",
+    "require": "`indim.asarray(x)`",
+    "vectorize": "call the function on arrays",
+}
+
+#: Functions of files, texts and settings.
+OTHER = (
+    *("asmatrix", "base_repr", "binary_repr", "bmat", "datetime_data", "format_float_positional"),
+    *("format_float_scientific", "from_dlpack", "frombuffer", "fromfile", "fromiter", "frompyfunc"),
+    *("fromregex", "fromstring", "genfromtxt", "get_include", "get_printoptions", "getbufsize", "geterr"),
+    *("geterrcall", "info", "load", "loadtxt", "mintypecode", "nested_iters", "printoptions", "row_stack"),
+    *("set_printoptions", "setbufsize", "seterr", "seterrcall", "show_config", "show_runtime", "test"),
+    "typename",
+)
+
+#: Differences of functions that work.
+NOTES = {
+    "average": "weights whose sum is 0 give NaN or an infinity, where NumPy raises an error",
+    "choose": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
+    "compress": "the condition is known while the function is traced",
+    "cov": "the signs of traced weights, and whether `fweights` are integers, are not checked",
+    "delete": "the positions are known while the function is traced",
+    "extract": "the condition is known while the function is traced",
+    "full_like": "`shape` is known while the function is traced",
+    "geomspace": "real numbers; an end of 0 gives NaN, where NumPy raises an error",
+    "histogram": "`bins` is a number, or edges; traced edges are not checked for their order",
+    "insert": "the positions are known while the function is traced",
+    "ix_": "positions, no truth values",
+    "linalg.matrix_norm": "no `ord` that needs singular values: 2, -2, `'nuc'`",
+    "linalg.matrix_power": "no negative power",
+    "linalg.norm": "of a matrix no `ord` that needs singular values: 2, -2, `'nuc'`",
+    "nanquantile": "`method` is `'linear'`",
+    "nanpercentile": "`method` is `'linear'`",
+    "piecewise": "each function is called on all of `x`, so it must be element-wise",
+    "quantile": "`q` is known while the function is traced; no `weights`",
+    "percentile": "`q` is known while the function is traced; no `weights`",
+}
+
+HEAD = """# NumPy's names
+
+This page is made by `crates/indim-py/make_numpy_page.py`. It lists the functions of `numpy` and
+`numpy.linalg` in NumPy 2.4, its ufuncs, and the methods of arrays, in a [compiled
+function](python.md#compiled-functions). Outside of compiled functions NumPy itself computes them.
+
+No function writes into `out=`, and ufuncs take no `where=`, `dtype=` or `axes=`: the message says
+what to write instead. [python.md](python.md#differences-from-numpy) and
+[numpy-differences.md](numpy-differences.md) list differences in values. A test compares each name
+that works with NumPy, on random arrays of nine element types.
+"""
+
+
+def functions():
+    """NumPy's functions that are passed to traced values, by name without `numpy`."""
+    passed = type(np.sum)
+    found = {name: getattr(np, name) for name in np.__all__}
+    found |= {f"linalg.{name}": getattr(np.linalg, name) for name in np.linalg.__all__}
+    return {name: function for name, function in sorted(found.items()) if isinstance(function, passed)}
+
+
+def ufuncs():
+    """The names of NumPy's ufuncs."""
+    return sorted(name for name in np.__all__ if isinstance(getattr(np, name), np.ufunc))
+
+
+def working_functions():
+    working = [name for name, function in functions().items() if function in ARRAY_FUNCTIONS]
+    return [name for name in working if name not in _refused.REFUSED]
+
+
+def refused_functions():
+    return [name for name in functions() if name in _refused.REFUSED]
+
+
+def working_ufuncs():
+    return [name for name in ufuncs() if name not in _refused.REFUSED_UFUNCS]
+
+
+def methods():
+    """The names of the methods and attributes of arrays."""
+    return [name for name in dir(np.ndarray) if not name.startswith("_")]
+
+
+def working_methods():
+    return [name for name in methods() if hasattr(Tracer, name) and name not in _refused.REFUSED_METHODS]
+
+
+def unclassified():
+    """Names that no part of the page has, or several."""
+    listed = [
+        *working_functions(), *refused_functions(), *_refused.NOT_FOR_INDIM, *working_methods(),
+        *_refused.REFUSED_METHODS, *WITHOUT_ARRAYS, *NOT_PASSED, *OTHER,
+    ]  # fmt: skip
+    others = [
+        name
+        for name in np.__all__
+        if callable(getattr(np, name)) and not isinstance(getattr(np, name), (type, np.ufunc))
+    ]
+    wanted = {*functions(), *methods(), *others}
+    return sorted(name for name in wanted if name not in listed)
+
+
+def names(listed):
+    """Names in one paragraph."""
+    return textwrap.fill(", ".join(f"`{name}`" for name in listed), 100, break_on_hyphens=False) + "\n"
+
+
+def table(head, rows):
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+
+
+def page():
+    """The text of the page."""
+    refused = [(f"`{name}`", *_refused.REFUSED[name]) for name in refused_functions()]
+    refused += [(f"`{name}`", *_refused.REFUSED_UFUNCS[name]) for name in sorted(_refused.REFUSED_UFUNCS)]
+    reasons = {}
+    for name, reason in _refused.NOT_FOR_INDIM.items():
+        reasons.setdefault(reason, []).append(f"`{name}`")
+    reduced, accumulated = sorted(REDUCTIONS), sorted(ACCUMULATIONS)
+    return "\n".join(
+        [
+            HEAD,
+            "## Works\n",
+            "Functions:\n",
+            names(working_functions()),
+            "Ufuncs:\n",
+            names(working_ufuncs()),
+            f"`outer` of every ufunc of two operands, `reduce` of\n{names(reduced).rstrip()}, and\n"
+            f"`accumulate` of\n{names(accumulated)}",
+            "Methods and attributes of arrays:\n",
+            names(working_methods()),
+            "NumPy itself computes functions of sizes, types and numbers while a function is traced, so\n"
+            "these work, and `mgrid`, `ogrid` and `r_` of numbers:\n",
+            names(WITHOUT_ARRAYS),
+            "Some functions differ from NumPy's:\n",
+            table(("function", "difference"), [(f"`{name}`", note) for name, note in sorted(NOTES.items())]),
+            "## Refused\n",
+            "The message of each has the reason and the replacement.\n",
+            table(("function", "reason", "instead"), refused),
+            "NumPy does not pass these functions to traced values:\n",
+            table(("function", "instead"), [(f"`{name}`", text) for name, text in NOT_PASSED.items()]),
+            "Methods and attributes of arrays:\n",
+            table(
+                ("method", "instead"),
+                [(f"`{name}`", text) for name, text in sorted(_refused.REFUSED_METHODS.items())],
+            ),
+            "`at` and `reduceat` of ufuncs are refused: write `indim.at(x)[i].add(values)`, and\n"
+            "`indim.segment_sum`.\n",
+            "## Not for indim\n",
+            "Compute these before the call, and pass the results as arguments.\n",
+            table(("reason", "functions"), [(reason, ", ".join(of)) for reason, of in reasons.items()]),
+            "Functions of files, texts and settings take no traced values:\n",
+            names(OTHER).rstrip(),
+            "",
+        ]
+    )
+
+
+def main():
+    """Writes or checks."""
+    missing = unclassified()
+    if missing:
+        print(f"no part of the page has {', '.join(missing)}")
+        return 1
+    if "--check" in sys.argv:
+        is_stale = not PAGE.exists() or PAGE.read_text() != page()
+        if is_stale:
+            print("docs/numpy.md is not up to date; run make_numpy_page.py")
+        return int(is_stale)
+    PAGE.write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

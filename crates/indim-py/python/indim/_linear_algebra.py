@@ -1,0 +1,193 @@
+"""NumPy's norms and matrix functions that are sums and products, on traced values: compositions."""
+
+from __future__ import annotations
+
+import functools
+import operator
+
+import numpy as np
+
+from . import _reductions
+from ._functions import asarray
+from ._shape_functions import axis_index
+from ._tracing import ARRAY_FUNCTIONS, implements
+
+_LENGTH = _reductions.define("numpy", {})["norm"]
+
+_NEEDS_SINGULAR_VALUES = (
+    "the norm ord={!r} of a matrix needs its singular values, which indim does not compute: take the "
+    "Frobenius norm (ord='fro') or ord=1, or compute it before the call and pass it as an argument"
+)
+
+
+# Norms.
+
+
+@implements(np.linalg.norm)
+def _norm(x, ord=None, axis=None, keepdims=False):
+    x = asarray(x)
+    if ord is None and (axis is None or isinstance(axis, int)):
+        return _length(x, axis, keepdims)
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(axis_index(one, x.ndim) for one in axes)
+    if len(axes) == 1:
+        return _vector_norm_along(x, ord, axes[0], keepdims)
+    if len(axes) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    if axes[0] == axes[1]:
+        raise ValueError("Duplicate axes given.")
+    return _matrix_norm_along(x, ord, axes, keepdims)
+
+
+def _length(x, axis, keepdims):
+    """The square root of the sum of squares."""
+    return _LENGTH(x, axis=axis, keepdims=bool(keepdims))
+
+
+def _floats(x):
+    return x if x.dtype.kind in "fc" else x.astype(np.float64)
+
+
+def _vector_norm_along(x, ord, axis, keepdims):
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    if ord is None or ord == 2:
+        return _length(x, axis, keepdims)
+    x = _floats(x)
+    size = np.abs(x)
+    if ord == np.inf:
+        return np.max(size, axis=axis, keepdims=keepdims, initial=0)
+    if ord == -np.inf:
+        return np.min(size, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return np.sum((x != 0).astype(size.dtype), axis=axis, keepdims=keepdims)
+    if ord == 1:
+        return np.sum(size, axis=axis, keepdims=keepdims)
+    return np.sum(size**ord, axis=axis, keepdims=keepdims) ** np.reciprocal(ord, dtype=size.dtype)
+
+
+def _matrix_norm_along(x, ord, axes, keepdims):
+    if ord in (None, "fro", "f"):
+        return _length(x, axes, keepdims)
+    if isinstance(ord, str) and ord != "nuc" or not isinstance(ord, str) and abs(ord) not in (1, 2, np.inf):
+        raise ValueError("Invalid norm order for matrices.")
+    if ord == "nuc" or abs(ord) == 2:
+        raise TypeError(_NEEDS_SINGULAR_VALUES.format(ord))
+    summed, other = axes if abs(ord) == 1 else axes[::-1]
+    sums = np.sum(np.abs(_floats(x)), axis=summed, keepdims=True)
+    found = (
+        np.min(sums, axis=other, keepdims=True)
+        if ord < 0
+        else np.max(sums, axis=other, keepdims=True, initial=0)
+    )
+    return found if keepdims else np.squeeze(found, axes)
+
+
+def _matrix_norm(x, /, *, keepdims=False, ord="fro"):
+    return _norm(x, ord, (-2, -1), keepdims)
+
+
+def _vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(axis_index(one, x.ndim) for one in axes)
+    rest = tuple(one for one in range(x.ndim) if one not in axes)
+    merged = np.transpose(x, (*axes, *rest)).reshape((-1, *(x.shape[one] for one in rest)))
+    found = _vector_norm_along(merged, ord, 0, keepdims=False)
+    shape = [1 if one in axes else size for one, size in enumerate(x.shape)]
+    return found.reshape(shape) if keepdims else found
+
+
+# Products.
+
+
+@implements(np.cross)
+def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = asarray(a), asarray(b)
+    a = np.moveaxis(a, axis_index(axisa, a.ndim), -1)
+    b = np.moveaxis(b, axis_index(axisb, b.ndim), -1)
+    sizes = a.shape[-1], b.shape[-1]
+    if not set(sizes) <= {2, 3}:
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    a0, a1, a2 = _parts(a)
+    b0, b1, b2 = _parts(b)
+    last = a0 * b1 - a1 * b0
+    if sizes == (2, 2):
+        return last
+    first = _difference((a1, b2), (a2, b1))
+    second = _difference((a2, b0), (a0, b2))
+    parts = np.broadcast_arrays(first, second, last)
+    return np.moveaxis(np.stack(parts, axis=-1), -1, axisc)
+
+
+def _parts(vectors):
+    """The components of vectors; the third is ``None`` if they have two."""
+    parts = [vectors[..., at] for at in range(vectors.shape[-1])]
+    return parts if len(parts) == 3 else [*parts, None]
+
+
+def _difference(plus, minus):
+    """The difference of two products, of which one may lack a factor."""
+    if plus[0] is None or plus[1] is None:
+        return -(minus[0] * minus[1])
+    if minus[0] is None or minus[1] is None:
+        return plus[0] * plus[1]
+    return plus[0] * plus[1] - minus[0] * minus[1]
+
+
+@implements(np.kron)
+def _kron(a, b):
+    a, b = asarray(a), asarray(b)
+    rank = max(a.ndim, b.ndim)
+    if 0 in (a.ndim, b.ndim):
+        return a * b
+    sizes = [(1,) * (rank - of.ndim) + tuple(of.shape) for of in (a, b)]
+    left = a.reshape([size for one in sizes[0] for size in (one, 1)])
+    right = b.reshape([size for one in sizes[1] for size in (1, one)])
+    return (left * right).reshape([x * y for x, y in zip(*sizes)])
+
+
+@implements(np.linalg.matrix_power)
+def _matrix_power(a, n):
+    n = operator.index(n)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    if n < 0:
+        raise TypeError("a negative power needs the inverse matrix, which indim does not compute: pass it")
+    if n == 0:
+        return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    # NumPy squares in this order too.
+    power, square = None, None
+    while n > 0:
+        square = a if square is None else np.matmul(square, square)
+        n, bit = divmod(n, 2)
+        if bit:
+            power = square if power is None else np.matmul(power, square)
+    return power
+
+
+@implements(np.linalg.multi_dot)
+def _multi_dot(arrays, *, out=None):
+    if out is not None:
+        raise TypeError("numpy.linalg.multi_dot cannot write traced values into `out`")
+    arrays = [asarray(array) for array in arrays]
+    if len(arrays) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    ranks = [array.ndim for array in arrays]
+    if any(rank != 2 for rank in ranks[1:-1]) or not {ranks[0], ranks[-1]} <= {1, 2}:
+        raise np.linalg.LinAlgError("multi_dot takes matrices; the first and the last may be vectors")
+    return functools.reduce(np.dot, arrays)
+
+
+if hasattr(np.linalg, "vector_norm"):
+    # NumPy has them since 2.0.
+    ARRAY_FUNCTIONS[np.linalg.matrix_norm] = _matrix_norm
+    ARRAY_FUNCTIONS[np.linalg.vector_norm] = _vector_norm
+
+    @implements(np.linalg.cross)
+    def _cross_of_three(x1, x2, /, *, axis=-1):
+        x1, x2 = asarray(x1), asarray(x2)
+        if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+            raise ValueError("np.linalg.cross takes arrays of vectors with 3 elements")
+        return _cross(x1, x2, axis=axis)

@@ -1,0 +1,177 @@
+"""NumPy's functions, ufuncs and methods that cannot be traced: the reason, and the code to write instead.
+
+`make_numpy_page.py` lists them in `docs/numpy.md`.
+"""
+
+from __future__ import annotations
+
+_SIZE = "the size of its result depends on data"
+_IN_PLACE = "it writes into its argument, and a traced value does not change"
+_ELEMENTS = "it needs elements, which are not known while a function is traced"
+_MEMORY = "a traced value has no memory"
+_FIRST_K = "write np.argsort(~mask)[:k] for the positions of the first k elements, or choose by np.where"
+_AFTER = "return x from the compiled function, and call it on the result"
+_BEFORE = "compute it before the call and pass it as an argument"
+
+#: By name: the reason, and the advice.
+REFUSED = {
+    "apply_along_axis": (
+        "it calls a Python function once for each row",
+        "write a function along the axis, such as np.sum(x, axis=axis), or indim.scan, a loop over axis 0",
+    ),
+    "argwhere": (_SIZE, _FIRST_K),
+    "array2string": (_ELEMENTS, _AFTER),
+    "array_repr": (_ELEMENTS, _AFTER),
+    "array_str": (_ELEMENTS, _AFTER),
+    "bincount": (_SIZE, "write indim.bincount(x, length=...)"),
+    "can_cast": ("it takes types", "write np.can_cast(x.dtype, dtype)"),
+    "copyto": (_IN_PLACE, "write x = np.where(mask, values, x), or np.full_like(x, value) for np.full"),
+    "fill_diagonal": (_IN_PLACE, "write x = np.where(np.eye(*x.shape, dtype=bool), value, x)"),
+    "flatnonzero": (_SIZE, _FIRST_K),
+    "histogram2d": (
+        "indim counts along one axis",
+        "write indim.bincount(i * n + j, length=m * n).reshape(m, n) of bins i and j by np.digitize",
+    ),
+    "histogramdd": (
+        "indim counts along one axis",
+        "write indim.bincount(i * n + j, length=m * n).reshape(m, n) of bins i and j by np.digitize",
+    ),
+    "i0": ("indim has no Bessel functions", _BEFORE),
+    "in1d": (_SIZE, "write np.isin(x, values)"),
+    "intersect1d": (_SIZE, "write np.isin(x, y), a truth value for each element"),
+    "may_share_memory": (_MEMORY, "leave it out: operations return new arrays"),
+    "min_scalar_type": (_ELEMENTS, "write x.dtype"),
+    "nonzero": (_SIZE, _FIRST_K),
+    "packbits": (
+        "it pads rows of bits",
+        "write np.sum(x.reshape(-1, 8) << np.arange(7, -1, -1), axis=1).astype(np.uint8) of a uint8 array",
+    ),
+    "place": (_IN_PLACE, "write x = np.where(mask, values, x)"),
+    "poly": ("its result depends on whether roots are conjugate", "write np.convolve(p, [1, -root])"),
+    "polydiv": ("it drops zeros, so " + _SIZE, "write the steps of the division by slices"),
+    "polyfit": (
+        "it factorises a matrix",
+        "write np.linalg.pinv(np.vander(x, n + 1)) @ y, with x from outside or in `static=`",
+    ),
+    "polymul": ("it drops leading zeros, so " + _SIZE, "write np.convolve(p, q)"),
+    "put": (_IN_PLACE, "write x = indim.at(x.ravel())[i].set(values).reshape(x.shape)"),
+    "put_along_axis": (
+        _IN_PLACE,
+        "write x = indim.at(x)[i, j].set(values), with an index for each axis",
+    ),
+    "putmask": (_IN_PLACE, "write x = np.where(mask, values, x)"),
+    "ravel_multi_index": ("it checks indices", "write i * n + j for an array of shape (m, n)"),
+    "real_if_close": ("the type of its result depends on data", "write x.real"),
+    "save": (_ELEMENTS, _AFTER),
+    "savetxt": (_ELEMENTS, _AFTER),
+    "savez": (_ELEMENTS, _AFTER),
+    "savez_compressed": (_ELEMENTS, _AFTER),
+    "setdiff1d": (_SIZE, "write ~np.isin(x, y), a truth value for each element"),
+    "setxor1d": (_SIZE, "write ~np.isin(x, y) and ~np.isin(y, x), truth values for each element"),
+    "shares_memory": (_MEMORY, "leave it out: operations return new arrays"),
+    "trim_zeros": (_SIZE, "write a slice with known ends, x[first:end]"),
+    "union1d": (_SIZE, "write np.sort(np.concatenate([x, y])), which keeps equal elements"),
+    "unique": (
+        _SIZE,
+        "write s = np.sort(x), in which s[1:] != s[:-1] marks the first of equal elements",
+    ),
+    "unpackbits": (
+        "it unpacks a number of bits that is an argument",
+        "write (x[..., None] >> np.arange(7, -1, -1, dtype=np.uint8)) & 1",
+    ),
+    "unravel_index": ("it checks indices", "write i // n, i % n for an array of shape (m, n)"),
+}
+for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
+    REFUSED[_name] = REFUSED["unique"]
+del _name
+
+#: Ufuncs by name: the reason, and the advice.
+REFUSED_UFUNCS = {
+    "frexp": (
+        "indim has no exponents of floats",
+        "write e = np.floor(np.log2(np.abs(x))) + 1 and x / 2.0**e",
+    ),
+    "gcd": ("indim has no loop for each element", "write Euclid's steps in indim.while_loop"),
+    "ldexp": ("indim has no exponents of floats", "write x * 2.0**n"),
+    "isnat": ("indim does not compute with dates", _BEFORE),
+    "lcm": ("indim has no loop for each element", "write Euclid's steps in indim.while_loop"),
+}
+
+_MATRIX = "it factorises a matrix"
+_DATES = "it computes with dates"
+
+#: Functions whose subject is not that of indim, by module and name: the reason.
+NOT_FOR_INDIM = {
+    **dict.fromkeys(("busday_count", "busday_offset", "datetime_as_string", "is_busday"), _DATES),
+    "roots": "it computes the eigenvalues of a matrix",
+    **dict.fromkeys(
+        (
+            *("linalg.cholesky", "linalg.cond", "linalg.det", "linalg.eig", "linalg.eigh", "linalg.eigvals"),
+            *("linalg.eigvalsh", "linalg.inv", "linalg.lstsq", "linalg.matrix_rank", "linalg.pinv"),
+            *("linalg.qr", "linalg.slogdet", "linalg.solve", "linalg.svd", "linalg.svdvals"),
+            *("linalg.tensorinv", "linalg.tensorsolve"),
+        ),
+        _MATRIX,
+    ),
+}
+
+#: Methods and attributes of arrays: the code to write instead.
+REFUSED_METHODS = {
+    "base": "leave it out: a traced value is not a view of memory",
+    "byteswap": "call it before the call: indim computes in the byte order of the machine",
+    "ctypes": "pass the result of the compiled function to C",
+    "data": "leave it out: a traced value has no memory",
+    "dump": _AFTER,
+    "dumps": _AFTER,
+    "fill": "write x = np.full_like(x, value)",
+    "flags": "leave it out: a traced value has no memory",
+    "flat": "write x.ravel()",
+    "getfield": "call it before the call",
+    "item": "write x[i] and compute with the array of rank 0, or return it",
+    "nonzero": _FIRST_K,
+    "partition": "write y = np.partition(x, kth)",
+    "put": "write x = indim.at(x.ravel())[i].set(values).reshape(x.shape)",
+    "resize": "write y = np.resize(x, shape)",
+    "setfield": "call it before the call",
+    "setflags": "leave it out: a traced value has no memory",
+    "sort": "write y = np.sort(x)",
+    "strides": "leave it out: a traced value has no memory",
+    "tobytes": _AFTER,
+    "tofile": _AFTER,
+    "tolist": "iterate over a short axis by `for row in x`, or return x and call it on the result",
+    "view": "write x.astype(dtype) to convert elements; for the same bits call it before the call",
+}
+
+
+def function_message(function):
+    """The message for a function of NumPy that cannot be traced."""
+    module = function.__module__.removeprefix("numpy").lstrip(".")
+    name = f"{module}.{function.__name__}".lstrip(".")
+    if name in REFUSED:
+        reason, advice = REFUSED[name]
+        return f"numpy.{name} cannot be traced, because {reason}: {advice}"
+    reason = NOT_FOR_INDIM.get(name)
+    if reason is None and module == "fft":
+        reason = "it is a Fourier transform"
+    if reason is not None:
+        return f"numpy.{name} cannot be traced, because {reason}, which indim does not do: {_BEFORE}"
+    return (
+        f"numpy.{name} is none of the functions that can be traced: write it by operators, np.where, "
+        "reductions and slices, or compute it before the call and pass it as an argument"
+    )
+
+
+def ufunc_message(name):
+    """The message for a ufunc that cannot be traced."""
+    reason, advice = REFUSED_UFUNCS.get(name, ("indim has no operation of this name", _BEFORE))
+    return f"numpy.{name} cannot be traced, because {reason}: {advice}"
+
+
+def method_message(value, name):
+    """The message for a method or attribute that the traced value called ``value`` lacks."""
+    if name in REFUSED_METHODS:
+        return f"`{value}` is traced, and a traced value has no `{name}`: {REFUSED_METHODS[name]}"
+    return (
+        f"an array has no `{name}` while the function is traced: indim computes element by element and "
+        "reduces along axes; compute it before the call and pass it as an argument"
+    )

@@ -1,0 +1,210 @@
+"""NumPy's weighted means, covariances and histograms, on traced values: compositions of reductions."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from . import _arrays
+from ._functions import asarray
+from ._shape_functions import axis_index
+from ._tracing import Tracer, has_tracer, implements
+
+
+def promoted(*values):
+    """The type of arrays, types and numbers together, as NumPy promotes them."""
+    return np.result_type(*(value.dtype if isinstance(value, Tracer) else value for value in values))
+
+
+def _axes(axis, rank):
+    """The axes of a reduction as a tuple, or ``None`` for all."""
+    if axis is None:
+        return None
+    return tuple(axis_index(one, rank) for one in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+
+
+@implements(np.average)
+def _average(a, axis=None, weights=None, returned=False, *, keepdims=np._NoValue):
+    a = asarray(a)
+    axis = _axes(axis, a.ndim)
+    keepdims = keepdims is not np._NoValue and bool(keepdims)
+    if weights is None:
+        average = np.mean(a, axis=axis, keepdims=keepdims)
+        count = np.prod([a.shape[one] for one in (range(a.ndim) if axis is None else axis)], dtype=int)
+        total = np.full((), count, average.dtype)
+    else:
+        weights = _weights(a, asarray(weights), axis)
+        dtype = promoted(a, weights, *(["f8"] if a.dtype.kind in "biu" else []))
+        total = np.sum(weights, axis=axis, dtype=dtype, keepdims=keepdims)
+        if not isinstance(total, Tracer) and np.any(total == 0):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        weighted = a.astype(dtype) * weights.astype(dtype)
+        average = np.sum(weighted, axis=axis, keepdims=keepdims) / total
+    return (average, np.broadcast_to(total, average.shape)) if returned else average
+
+
+def _weights(a, weights, axis):
+    """The weights in a shape that broadcasts onto ``a``: they have its shape, or that of ``axis``."""
+    if weights.shape == a.shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if weights.shape != tuple(a.shape[one] for one in axis):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    shape = [size if one in axis else 1 for one, size in enumerate(a.shape)]
+    return np.transpose(weights, np.argsort(axis)).reshape(shape)
+
+
+@implements(np.cov)
+def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    ddof = int(not bias) if ddof is None else int(ddof)
+    given = [asarray(values) for values in (m, y) if values is not None]
+    dtype = promoted(*given, np.float64) if dtype is None else dtype
+    rows = [_variables(name, values, rowvar, dtype) for name, values in zip("my", given)]
+    x = rows[0] if len(rows) == 1 else np.concatenate(rows, axis=0)
+    if x.shape[0] == 0:
+        return np.zeros((0, 0))
+    weights, factor = _sample_weights(x.shape[1], ddof, fweights, aweights)
+    average = np.average(x, axis=1, weights=weights)
+    x = (x - average[:, None]).astype(dtype)
+    weighted = x if weights is None else x * weights
+    products = np.dot(x, np.conj(weighted.T))
+    return np.squeeze((products * factor).astype(products.dtype))
+
+
+def _variables(name, values, rowvar, dtype):
+    """One variable in each row."""
+    if values.ndim > 2:
+        raise ValueError(f"{name} has more than 2 dimensions")
+    rows = np.atleast_2d(values).astype(dtype)
+    is_column = not rowvar and (values.ndim == 2 if name == "m" else rows.shape[0] != 1)
+    return rows.T if is_column else rows
+
+
+def _sample_weights(count, ddof, fweights, aweights):
+    """The weight of each sample, and the factor of the sums of products."""
+    if fweights is None and aweights is None:
+        # NumPy warns, and divides by zero.
+        return None, 1 / (count - ddof) if count > ddof else np.inf
+    given = [
+        _checked_weights(count, *pair) for pair in (("f", fweights), ("a", aweights)) if pair[1] is not None
+    ]
+    weights = given[0] if len(given) == 1 else given[0] * given[1]
+    total = np.sum(weights)
+    if ddof == 0:
+        size = total
+    elif aweights is None:
+        size = total - ddof
+    else:
+        size = total - ddof * np.sum(weights * given[-1]) / total
+    return weights, 1 / np.where(size <= 0, 0.0, size)
+
+
+def _checked_weights(count, letter, weights):
+    name = f"{letter}weights"
+    weights = asarray(weights)
+    if weights.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if weights.shape[0] != count:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    if isinstance(weights, Tracer):
+        if letter == "f" and weights.dtype.kind not in "biu":
+            raise TypeError("fweights must be integer: convert them by fweights.astype(int)")
+    elif letter == "f" and (weights != np.around(weights)).any():
+        raise TypeError("fweights must be integer")
+    elif (weights < 0).any():
+        raise ValueError(f"{name} cannot be negative")
+    return weights.astype(np.float64)
+
+
+@implements(np.corrcoef)
+def _corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    covariance = np.cov(x, y, rowvar, dtype=dtype)
+    if covariance.ndim == 0:
+        return covariance / covariance
+    deviation = np.sqrt(np.diagonal(covariance).real)
+    found = covariance / deviation[:, None] / deviation[None, :]
+    if found.dtype.kind != "c":
+        return np.clip(found, -1, 1)
+    # The imaginary part is clipped too; the unit is exact in both types.
+    unit = np.full((), 1j, found.dtype)
+    return np.clip(found.real, -1, 1) + np.clip(found.imag, -1, 1) * unit
+
+
+# Histograms.
+
+
+@implements(np.histogram_bin_edges)
+def _histogram_bin_edges(a, bins=10, range=None, weights=None):
+    if asarray(a).dtype.kind == "c":
+        raise TypeError("numpy.histogram takes real numbers: pass x.real or np.abs(x)")
+    if isinstance(bins, str):
+        raise TypeError(f"bins={bins!r} depends on data: pass a number of bins, or their edges")
+    bins = asarray(bins)
+    if bins.ndim == 1:
+        if not isinstance(bins, Tracer) and (bins[:-1] > bins[1:]).any():
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return bins
+    _arrays.refuse_traced((bins,))
+    count = operator.index(bins[()])
+    if count < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    first, last = _outer_edges(asarray(a), range)
+    dtype = promoted(first, last, asarray(a))
+    dtype = dtype if dtype.kind == "f" else promoted(dtype, float)
+    return np.linspace(first, last, count + 1, dtype=dtype)
+
+
+def _outer_edges(a, range):
+    if range is not None:
+        first, last = range
+        if not has_tracer((first, last)) and first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+    elif a.size == 0:
+        first, last = 0.0, 1.0
+    else:
+        first, last = np.min(a), np.max(a)
+    if not has_tracer([first, last]):
+        return (first - 0.5, last + 0.5) if first == last else (first, last)
+    is_point = asarray(first) == asarray(last)
+    return np.where(is_point, first - 0.5, first), np.where(is_point, last + 0.5, last)
+
+
+@implements(np.histogram)
+def _histogram(a, bins=10, range=None, density=None, weights=None):
+    a = np.ravel(asarray(a))
+    edges = _histogram_bin_edges(a, bins, range)
+    if weights is None:
+        ordered = np.sort(a)
+        counts = np.diff(_bounds(ordered, edges))
+    else:
+        weights = np.ravel(asarray(weights))
+        if weights.shape != a.shape:
+            raise ValueError("weights should have the same shape as a.")
+        counts = _weighted_counts(a, edges, weights)
+    if not density:
+        return counts, edges
+    widths = np.diff(edges).astype(np.float64)
+    return counts / widths / np.sum(counts), edges
+
+
+def _bounds(ordered, edges):
+    """The number of elements below each edge; the last bin contains its upper edge."""
+    return np.concatenate(
+        [np.searchsorted(ordered, edges[:-1], "left"), np.searchsorted(ordered, edges[-1:], "right")]
+    )
+
+
+def _weighted_counts(a, edges, weights):
+    count = edges.shape[0] - 1
+    bins = np.searchsorted(edges, a, "right") - 1
+    bins = np.where(a == edges[-1], count - 1, bins)
+    # Elements outside of all bins, and NaN, are dropped.
+    bins = np.where((a >= edges[0]) & (a <= edges[-1]), bins, count)
+    from ._scatters import scatter
+
+    start = np.zeros(count, weights.dtype)
+    return scatter("scatter_add", start, bins, weights, "drop")

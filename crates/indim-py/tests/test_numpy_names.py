@@ -1,0 +1,273 @@
+"""Every function, ufunc and method of NumPy that `docs/numpy.md` lists under "works" equals NumPy's."""
+
+import importlib.util
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import indim
+import numpy_calls as calls
+from indim import _refused
+
+#: Relative tolerance by element type, for names that NumPy rounds.
+TOLERANCE = {"f2": 2e-3, "f4": 1e-5, "c8": 1e-5, "f8": 1e-12, "c16": 1e-12}
+
+SEEDS = range(2)
+
+
+def traced(call, arrays):
+    """The results of ``call(arrays)`` compiled; the type of the arrays is static."""
+    values = {name: value for name, value in vars(arrays).items() if name != "dtype"}
+
+    @indim.jit
+    def compiled(values):
+        return calls.quietly(call, types.SimpleNamespace(**values, dtype=arrays.dtype))
+
+    return compiled(values)
+
+
+def assert_equal(name, found, expected, is_rounded):
+    assert len(found) == len(expected), name
+    for ours, theirs in zip(found, expected):
+        theirs = np.asarray(theirs)
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape), name
+        if theirs.dtype.kind in "fc" and is_rounded:
+            tolerance = TOLERANCE[theirs.dtype.str[1:]]
+            np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+        else:
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def check(name, call, dtype):
+    """Compares a call with NumPy, unless NumPy refuses it for the type."""
+    for seed in SEEDS:
+        arrays = calls.arrays(np.random.default_rng(seed), dtype)
+        try:
+            expected = calls.quietly(call, arrays)
+        except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+            continue
+        kind = np.dtype(dtype).kind
+        if any(name in calls.REFUSED_TYPES.get(key, ()) for key in (kind, dtype)):
+            with pytest.raises(TypeError):
+                traced(call, arrays)
+            continue
+        assert_equal(name, traced(call, arrays), expected, calls.is_rounded(name, kind))
+
+
+def of_numpy(table):
+    """The calls of a table with NumPy as the module."""
+    return [
+        pytest.param(name, lambda a, call=call: call(np, a), id=f"{name}-{index}")
+        for name, listed in table.items()
+        if _has(name)
+        for index, call in enumerate(listed)
+    ]
+
+
+def _has(name):
+    try:
+        calls._named(np, name)
+    except AttributeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("dtype", calls.DTYPES)
+@pytest.mark.parametrize(("name", "call"), of_numpy(calls.FUNCTIONS))
+def test_functions(name, call, dtype):
+    check(name, call, dtype)
+
+
+class EagerModule:
+    """NumPy, with the functions of `indim.numpy` in the place of those of the same names."""
+
+    def __getattr__(self, name):
+        return getattr(indim.numpy, name, None) or getattr(np, name)
+
+
+#: Functions of `indim.numpy` whose arguments are not those of NumPy's functions.
+OTHER_ARGUMENTS = {"argsort", "cumulative_prod", "cumulative_sum", "select"}
+
+
+def eager(table):
+    """The first call of each name that `indim.numpy` has, with its functions, which take arrays."""
+    names = [name for name in table if hasattr(indim.numpy, name) and name not in OTHER_ARGUMENTS]
+    return [pytest.param(name, table[name][0], id=name) for name in names]
+
+
+@pytest.mark.parametrize("dtype", calls.DTYPES)
+@pytest.mark.parametrize(("name", "call"), [*eager(calls.FUNCTIONS), *eager(calls.ufuncs())])
+def test_functions_of_indim_of_the_same_names(name, call, dtype):
+    arrays = calls.arrays(np.random.default_rng(7), dtype)
+    kind = np.dtype(dtype).kind
+    if any(name in calls.REFUSED_TYPES.get(key, ()) for key in (kind, dtype)):
+        return
+    try:
+        expected = calls.quietly(call, np, arrays)
+    except (TypeError, ValueError):
+        return
+    found = calls.quietly(call, EagerModule(), arrays)
+    assert_equal(name, found, expected, calls.is_rounded(name, kind))
+
+
+@pytest.mark.parametrize("dtype", calls.DTYPES)
+@pytest.mark.parametrize(("name", "call"), of_numpy(calls.ufuncs()))
+def test_ufuncs(name, call, dtype):
+    check(name, call, dtype)
+
+
+@pytest.mark.parametrize("dtype", calls.DTYPES)
+@pytest.mark.parametrize(("name", "call"), of_numpy(calls.UFUNC_METHODS))
+def test_methods_of_ufuncs(name, call, dtype):
+    check(name, call, dtype)
+
+
+@pytest.mark.parametrize("dtype", calls.DTYPES)
+@pytest.mark.parametrize(("name", "call"), calls.METHODS.items(), ids=list(calls.METHODS))
+def test_methods(name, call, dtype):
+    check(name, call, dtype)
+
+
+def test_like_of_a_traced_value_makes_arrays_that_meet_it():
+    def f(x):
+        made = np.ones(4, like=x) + np.arange(4, like=x) + np.eye(4, like=x)[0] + np.full(4, 2, like=x)
+        stacked = np.array([[x[0, 0], 2], [3, x[1, 1]]], dtype="f4", like=x)
+        return x + made, stacked, np.asarray([1, 2], like=x), np.array(x[0], ndmin=3, like=x)
+
+    for found, expected in zip(indim.jit(f)(X), f(X)):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected, strict=True)
+
+
+# The page and the messages.
+
+
+ROOT = Path(__file__).parents[1]
+X = np.arange(12.0).reshape(3, 4)
+
+
+@pytest.fixture(scope="module")
+def page():
+    spec = importlib.util.spec_from_file_location("make_numpy_page", ROOT / "make_numpy_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_each_name_that_works_is_compared_with_numpy(page):
+    assert set(page.working_functions()) <= set(calls.FUNCTIONS)
+    assert set(page.working_methods()) == set(calls.METHODS)
+    reduced = {f"{name}.reduce" for name in page.REDUCTIONS}
+    accumulated = {f"{name}.accumulate" for name in page.ACCUMULATIONS}
+    assert reduced | accumulated <= set(calls.UFUNC_METHODS)
+
+
+@pytest.mark.skipif(not np.__version__.startswith("2.4"), reason="the page is that of NumPy 2.4")
+def test_the_page_is_up_to_date():
+    ran = subprocess.run(
+        [sys.executable, ROOT / "make_numpy_page.py", "--check"], capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def message(call):
+    with pytest.raises((TypeError, AttributeError)) as raised:
+        indim.jit(call)(X)
+    return str(raised.value)
+
+
+def test_each_function_of_numpy_that_is_refused_has_a_message_of_its_own(page):
+    for name, function in page.functions().items():
+        if function in page.ARRAY_FUNCTIONS:
+            continue
+        text = message(lambda x: x.__array_function__(function, (), (x,), {}))
+        assert f"numpy.{name} cannot be traced, because " in text
+        if name not in _refused.NOT_FOR_INDIM:
+            assert text.endswith(_refused.REFUSED[name][1])
+
+
+def test_each_ufunc_that_is_refused_has_a_message_of_its_own():
+    for name, (_, advice) in _refused.REFUSED_UFUNCS.items():
+        ufunc = getattr(np, name)
+        text = message(lambda x: ufunc(*[x] * ufunc.nin))
+        assert text.startswith(f"numpy.{name} cannot be traced, because ") and text.endswith(advice)
+
+
+def test_each_method_that_is_refused_has_a_message_of_its_own():
+    for name, advice in _refused.REFUSED_METHODS.items():
+        is_method = name in ("partition", "sort")
+        assert advice in message(lambda x: getattr(x, name)() if is_method else getattr(x, name))
+
+
+MASK = X % 3 == 1
+BYTES = np.arange(16, dtype=np.uint8) * 13 % 2
+
+#: Advised code and the function of NumPy that it replaces.
+REPLACEMENTS = {
+    "argwhere": (lambda x: np.argsort(~(x.ravel() % 3 == 1))[:2], lambda x: np.flatnonzero(MASK)[:2]),
+    "copyto": (lambda x: np.where(MASK, 7, x), lambda x: _written(np.copyto, x, 7, where=MASK)),
+    "fill_diagonal": (
+        lambda x: np.where(np.eye(*x.shape, dtype=bool), 5, x),
+        lambda x: _written(np.fill_diagonal, x, 5),
+    ),
+    "histogram2d": (
+        lambda x: indim.bincount(
+            (np.digitize(x[0], [1.5, 9]) * 3 + np.digitize(x[1], [4.5, 5.5])), length=9
+        ).reshape(3, 3),
+        lambda x: np.histogram2d(x[0], x[1], [[-99, 1.5, 9, 99], [-99, 4.5, 5.5, 99]])[0].astype(int),
+    ),
+    "packbits": (
+        lambda x: np.sum(x.reshape(-1, 8) << np.arange(7, -1, -1), axis=1).astype(np.uint8),
+        np.packbits,
+    ),
+    "poly": (
+        lambda x: np.convolve([1.0, -2.0], np.stack([1 + 0 * x[0, 1], -x[0, 1]])),
+        lambda x: np.poly([2, 1.0]),
+    ),
+    "polyfit": (
+        lambda x: np.linalg.pinv(np.vander([1.0, 2.0, 4.0, 5.0], 3)) @ x[0] ** 2,
+        lambda x: np.polyfit([1.0, 2.0, 4.0, 5.0], x[0] ** 2, 2),
+    ),
+    "polymul": (lambda x: np.convolve(x[1], x[2]), lambda x: np.polymul(x[1], x[2])),
+    "put": (
+        lambda x: indim.at(x.ravel())[np.array([1, 5])].set(9).reshape(x.shape),
+        lambda x: _written(np.put, x, [1, 5], 9),
+    ),
+    "put_along_axis": (
+        lambda x: indim.at(x)[np.arange(3), np.array([0, 2, 1])].set(9),
+        lambda x: _written(np.put_along_axis, x, np.array([[0], [2], [1]]), 9, 1),
+    ),
+    "ravel_multi_index": (
+        lambda x: x[:2].astype(int) * 4 + x[1:].astype(int) % 4,
+        lambda x: np.ravel_multi_index((x[:2].astype(int), x[1:].astype(int) % 4), (12, 4)),
+    ),
+    "setdiff1d": (lambda x: ~np.isin(x, [3, 5]), lambda x: np.isin(x, np.setdiff1d(x, [3, 5]))),
+    "union1d": (lambda x: np.sort(np.concatenate([x[0], x[1]])), lambda x: np.union1d(x[0], x[1])),
+    "unpackbits": (
+        lambda x: (x[..., None] >> np.arange(7, -1, -1, dtype=np.uint8)) & 1,
+        lambda x: np.unpackbits(x[..., None], axis=-1),
+    ),
+    "unravel_index": (
+        lambda x: np.stack([x.astype(int) // 4, x.astype(int) % 4]),
+        lambda x: np.stack(np.unravel_index(x.astype(int), (3, 4))),
+    ),
+}
+
+
+def _written(function, x, *arguments, **keywords):
+    x = x.copy()
+    function(x, *arguments, **keywords)
+    return x
+
+
+@pytest.mark.parametrize("name", REPLACEMENTS)
+def test_advised_code_computes_what_the_function_of_numpy_does(name):
+    advised, replaced = REPLACEMENTS[name]
+    x = BYTES if "bits" in name else X
+    found, expected = indim.jit(advised)(x), replaced(x)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
