@@ -342,7 +342,8 @@ impl ArrayFormat {
         array_type: &ArrayType,
         metadata: &ResultMetadata,
     ) -> Result<Box<dyn Sink>, StoreError> {
-        let no_name = || refuse(path, format!("a result in .{} needs a name", self.endings[0]));
+        let no_name =
+            || format_error(path, format!("a result in .{} needs a name", self.endings[0]));
         match self.code_for(path)?.writer() {
             FormatWriter::Path(create) => create(path, array_type, metadata),
             FormatWriter::File(writer) if !self.is_archive() => {
@@ -406,16 +407,16 @@ impl ArrayFormat {
 
     fn code_for(&self, path: &Path) -> Result<&'static dyn FormatCode, StoreError> {
         self.code.ok_or_else(|| {
-            refuse(path, format!("this build has no `{}`: its feature is off", self.name))
+            format_error(path, format!("this build has no `{}`: its feature is off", self.name))
         })
     }
 }
 
 fn not_written(path: &Path) -> StoreError {
-    refuse(path, format!("results are written as {}", ArrayFormat::writable_endings()))
+    format_error(path, format!("results are written as {}", ArrayFormat::writable_endings()))
 }
 
-fn refuse(path: &Path, message: String) -> StoreError {
+fn format_error(path: &Path, message: String) -> StoreError {
     StoreError::new(path.to_string_lossy(), Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message))
 }
 

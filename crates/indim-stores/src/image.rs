@@ -16,7 +16,7 @@ const STRIP_BYTES: usize = 64 << 10;
 const MAX_STRIPS: usize = 8192;
 
 /// The shape of a strip; `None` if the array is not an image.
-pub(crate) fn strip(array_type: &ArrayType) -> Option<Vec<usize>> {
+pub(crate) fn strip_shape(array_type: &ArrayType) -> Option<Vec<usize>> {
     let (height, width, channels) = sizes(&array_type.shape)?;
     let row = width.saturating_mul(channels).saturating_mul(array_type.dtype.size());
     let strip = STRIP_BYTES.max(row.saturating_mul(height) / MAX_STRIPS);
@@ -42,7 +42,7 @@ pub(crate) fn sizes(shape: &Shape) -> Option<(usize, usize, usize)> {
 }
 
 /// The error of an array that this image format cannot store.
-pub(crate) fn refuse(
+pub(crate) fn unsupported_image(
     format: &str,
     array_type: &ArrayType,
     supported: &str,
@@ -65,7 +65,7 @@ pub(crate) struct ImageRows {
 
 impl ImageRows {
     pub(crate) fn new(array_type: &ArrayType) -> Self {
-        let strip = strip(array_type).unwrap_or_default();
+        let strip = strip_shape(array_type).unwrap_or_default();
         ImageRows { array_type: array_type.clone(), strip, next_row: 0 }
     }
 
@@ -114,7 +114,7 @@ impl ImageRows {
 }
 
 /// Advice for an array that an image format cannot store.
-pub(crate) fn advice(array_type: &ArrayType) -> &'static str {
+pub(crate) fn shape_advice(array_type: &ArrayType) -> &'static str {
     match array_type.dtype {
         _ if sizes(&array_type.shape).is_none() => {
             "an image has rows and columns: x[None] makes one row of a list, .npy keeps any shape"

@@ -127,7 +127,7 @@ impl MemorySink {
     }
 
     /// The array, if all its elements are written.
-    fn whole(&mut self) -> Result<Array, StoreErrorKind> {
+    fn complete_array(&mut self) -> Result<Array, StoreErrorKind> {
         check_complete(&self.array_type, self.elements_written)?;
         let from = mem::take(&mut self.bytes);
         Array::filled(self.array_type.clone(), |bytes| {
@@ -155,7 +155,7 @@ impl Sink for MemorySink {
     }
 
     fn complete(mut self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
-        let array = self.whole().map_err(|kind| StoreError::new("memory", kind))?;
+        let array = self.complete_array().map_err(|kind| StoreError::new("memory", kind))?;
         Ok(Box::new(CompleteArray { array, result: self.result }))
     }
 }

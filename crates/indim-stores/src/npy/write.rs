@@ -111,12 +111,12 @@ pub(crate) fn npy_header(array_type: &ArrayType) -> Vec<u8> {
     let mut header = b"\x93NUMPY".to_vec();
     let max_length = usize::from(u16::MAX);
     // Magic, version and length take 10 bytes in version 1.0, 12 in 2.0.
-    let mut length = padded(10, text.len());
+    let mut length = padded_length(10, text.len());
     if length <= max_length {
         header.extend([1, 0]);
         header.extend((length as u16).to_le_bytes());
     } else {
-        length = padded(12, text.len());
+        length = padded_length(12, text.len());
         header.extend([2, 0]);
         header.extend((length as u32).to_le_bytes());
     }
@@ -128,7 +128,7 @@ pub(crate) fn npy_header(array_type: &ArrayType) -> Vec<u8> {
 
 /// Padded length of a header of `length` characters, with its line feed. `prefix_bytes` bytes precede it, and
 /// its end is aligned. As in NumPy, a header that is already aligned gets another `ALIGNMENT` bytes.
-fn padded(prefix_bytes: usize, length: usize) -> usize {
+fn padded_length(prefix_bytes: usize, length: usize) -> usize {
     let unpadded = length + 1;
     unpadded + ALIGNMENT - (prefix_bytes + unpadded) % ALIGNMENT
 }

@@ -125,13 +125,13 @@ impl DeflatedFile {
             _ if error.raw_os_error().is_some() => StoreErrorKind::Io(error),
             _ if !self.file.is_unchanged() => StoreErrorKind::FileChanged,
             ErrorKind::UnexpectedEof => {
-                self.damaged("the compressed bytes of the member end early")
+                self.bad_archive("the compressed bytes of the member end early")
             }
-            _ => self.damaged(&error.to_string()),
+            _ => self.bad_archive(&error.to_string()),
         }
     }
 
-    fn damaged(&self, message: &str) -> StoreErrorKind {
+    fn bad_archive(&self, message: &str) -> StoreErrorKind {
         let kind = FileErrorKind::BadArchive(message.to_owned());
         StoreError::from(FileError::new(self.file.path(), kind)).kind
     }

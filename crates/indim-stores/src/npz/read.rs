@@ -114,7 +114,7 @@ fn read_member<T>(
         let name = file_name(&archive, member)?;
         let mut file = archive.by_name(&name).map_err(archive_error)?;
         let length = max_bytes(&file);
-        read(&mut file, length).map_err(without_io)
+        read(&mut file, length).map_err(as_archive_error)
     };
     read().map_err(|kind| FileError::new(path, kind))
 }
@@ -134,7 +134,7 @@ pub(crate) fn locate(path: &Path, member: &str) -> Result<ArchiveMember, FileErr
     let name = file_name(&archive, member)?;
     let mut file = archive.by_name(&name).map_err(archive_error)?;
     let length = max_bytes(&file);
-    let header = read_header(&mut file, length).map_err(without_io)?.1;
+    let header = read_header(&mut file, length).map_err(as_archive_error)?.1;
     let compression = file.compression();
     let (compressed_bytes, checksum) = (file.compressed_size(), file.crc32());
     let start = file.data_start();
@@ -189,7 +189,7 @@ fn without_suffix(name: &str) -> &str {
 }
 
 /// The library reports a damaged archive as an I/O error; only errors with a system code are from the system.
-fn without_io(kind: FileErrorKind) -> FileErrorKind {
+fn as_archive_error(kind: FileErrorKind) -> FileErrorKind {
     match kind {
         FileErrorKind::Io(error) if error.raw_os_error().is_none() => {
             FileErrorKind::BadArchive(error.to_string())

@@ -43,11 +43,11 @@ impl FormatCode for Png {
     }
 
     fn chunks(&self, result: &ArrayType, _: &ResultMetadata) -> Option<Vec<usize>> {
-        image::strip(result)
+        image::strip_shape(result)
     }
 
     fn scratch_bytes(&self, result: &ArrayType, _: &ResultMetadata) -> usize {
-        let strip = image::strip(result);
+        let strip = image::strip_shape(result);
         strip.map_or(0, |strip| chunk_bytes(result.dtype, &strip).saturating_mul(2))
     }
 

@@ -51,7 +51,8 @@ impl PngSink {
 
 fn header(array_type: &ArrayType) -> Result<(u32, u32, ColorType, BitDepth), StoreErrorKind> {
     let supported = "u8 or u16 of shape [height, width] or [height, width, 1 to 4 channels]";
-    let refuse = || image::refuse("PNG", array_type, supported, image::advice(array_type));
+    let refuse =
+        || image::unsupported_image("PNG", array_type, supported, image::shape_advice(array_type));
     let (height, width, channels) = image::sizes(&array_type.shape).ok_or_else(refuse)?;
     let depth = match array_type.dtype {
         DType::U8 => BitDepth::Eight,

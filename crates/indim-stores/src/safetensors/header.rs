@@ -38,7 +38,7 @@ pub(crate) fn find(header: &[u8], wanted: &str) -> Result<HeaderEntry, FileError
     let mut end = 0;
     for (start, next) in spans {
         if start != end {
-            return Err(damaged(format!("no tensor begins at byte {end} behind the header")));
+            return Err(bad_archive(format!("no tensor begins at byte {end} behind the header")));
         }
         end = next;
     }
@@ -75,10 +75,10 @@ fn for_each(
     let mut parser = serde_json::Deserializer::from_slice(header);
     let entries = parser.deserialize_map(HeaderVisitor(each));
     let read = entries.and_then(|()| parser.end());
-    read.map_err(|error| damaged(format!("the header cannot be read: {error}")))
+    read.map_err(|error| bad_archive(format!("the header cannot be read: {error}")))
 }
 
-fn damaged(message: String) -> FileErrorKind {
+fn bad_archive(message: String) -> FileErrorKind {
     FileErrorKind::BadArchive(message)
 }
 

@@ -106,7 +106,7 @@ pub(crate) fn locate_in(
             "the header has tensors of {} bytes in all, {available} bytes follow",
             found.data_bytes
         );
-        return Err(damaged(&message));
+        return Err(bad_archive(&message));
     }
     let Some(info) = found.tensor else {
         let (member, members) = (tensor.to_owned(), names(&header)?);
@@ -138,7 +138,7 @@ fn read_header(
 ) -> Result<(Vec<u8>, usize), FileErrorKind> {
     let mut length = [0; LENGTH_BYTES];
     input.read_exact(&mut length).map_err(|error| match error.kind() {
-        ErrorKind::UnexpectedEof => damaged("it is shorter than the length of its header"),
+        ErrorKind::UnexpectedEof => bad_archive("it is shorter than the length of its header"),
         _ => FileErrorKind::Io(error),
     })?;
     let claimed = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
@@ -151,11 +151,11 @@ fn read_header(
     // The file may have been truncated meanwhile.
     match header.len() == claimed {
         true => Ok((header, available - claimed)),
-        false => Err(damaged("it is shorter than its header")),
+        false => Err(bad_archive("it is shorter than its header")),
     }
 }
 
-fn damaged(message: &str) -> FileErrorKind {
+fn bad_archive(message: &str) -> FileErrorKind {
     FileErrorKind::BadArchive(message.to_owned())
 }
 

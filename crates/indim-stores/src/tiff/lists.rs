@@ -42,7 +42,10 @@ impl DirectoryLayout {
 
 /// Fails if a tag claims more values, or the lists more tags, than a file of `length` bytes can hold. The
 /// library reports all other errors.
-pub(super) fn check(file: &mut (impl Read + Seek), length: u64) -> Result<(), StoreErrorKind> {
+pub(super) fn check_directories(
+    file: &mut (impl Read + Seek),
+    length: u64,
+) -> Result<(), StoreErrorKind> {
     let Some(layout) = DirectoryLayout::of(&bytes_at(file, 0, 4)?) else { return Ok(()) };
     // Lists do not overlap, so all together they fit into the file. This bound also ends cycles.
     let mut entries_left = length / layout.entry_bytes() as u64;
@@ -118,7 +121,7 @@ mod tests {
                 number(0, offset_bytes),
             ];
             let file = [header, list, entry.concat(), number(0, offset_bytes)].concat();
-            let checked = check(&mut io::Cursor::new(&file), file.len() as u64);
+            let checked = check_directories(&mut io::Cursor::new(&file), file.len() as u64);
             assert_eq!(checked.is_err(), is_refused, "{is_big} {count}");
         }
     }
@@ -129,6 +132,6 @@ mod tests {
         let mut file = b"II*\0\x08\0\0\0\x01\0".to_vec();
         file.extend([0; 12]);
         file.extend([8, 0, 0, 0]);
-        assert!(check(&mut io::Cursor::new(&file), file.len() as u64).is_err());
+        assert!(check_directories(&mut io::Cursor::new(&file), file.len() as u64).is_err());
     }
 }

@@ -50,7 +50,7 @@ impl FormatCode for Tiff {
     }
 
     fn chunks(&self, result: &ArrayType, _: &ResultMetadata) -> Option<Vec<usize>> {
-        image::strip(result)
+        image::strip_shape(result)
     }
 
     fn are_sequential(&self, results: &[&ArrayType]) -> Vec<bool> {

@@ -110,7 +110,7 @@ impl TiffFile {
     fn open_inner(path: &Path, page: Option<usize>, limit: usize) -> Result<Self, StoreErrorKind> {
         let mut file = open_file(path)?;
         let file_length = file.metadata()?.len();
-        lists::check(&mut file, file_length)?;
+        lists::check_directories(&mut file, file_length)?;
         file.rewind()?;
         let mut decoder = decoder_at_page(PatchedFile::without_patches(file), page)?;
         let (array_type, grid) = page_layout(&mut decoder)?;

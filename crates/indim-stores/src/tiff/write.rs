@@ -60,7 +60,7 @@ impl TiffSink {
     ) -> Result<Self, StoreError> {
         let path = output.path().to_string_lossy().into_owned();
         let create = || {
-            check(array_type)?;
+            check_image(array_type)?;
             let bytes = array_type.shape.byte_count(array_type.dtype.size());
             let bytes = bytes.map_err(indim_arrays::ArrayError::TooLarge)?;
             let is_big_tiff = bytes as u64 > MAX_CLASSIC_BYTES;
@@ -210,13 +210,13 @@ fn tag(number: u16, value_type: u16, values: &[u64]) -> GeoTag {
     GeoTag { number, value_type, count: values.len() as u64, bytes }
 }
 
-fn check(array_type: &ArrayType) -> Result<(), StoreErrorKind> {
+fn check_image(array_type: &ArrayType) -> Result<(), StoreErrorKind> {
     let supported =
         "integers and floats of 8 to 64 bits, of shape [height, width] or [height, width, bands]";
     let help = match array_type.dtype {
         dtype if dtype == DType::Bf16 || dtype.is_storage() => "f32(x) has a place in TIFF",
         DType::C64 | DType::C128 => "abs(x), real(x) and imag(x) have a place in TIFF",
-        _ => image::advice(array_type),
+        _ => image::shape_advice(array_type),
     };
     let is_supported =
         !matches!(array_type.dtype, DType::Bool | DType::Bf16 | DType::C64 | DType::C128)
@@ -227,7 +227,7 @@ fn check(array_type: &ArrayType) -> Result<(), StoreErrorKind> {
     });
     match is_supported && has_sizes {
         true => Ok(()),
-        false => Err(image::refuse("TIFF", array_type, supported, help)),
+        false => Err(image::unsupported_image("TIFF", array_type, supported, help)),
     }
 }
 
