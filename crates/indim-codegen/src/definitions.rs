@@ -70,14 +70,14 @@ impl OpVisitor for OperationRecorder {
 
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> Body {
         record(&[T::DTYPE], |operands| {
-            Some(O::Result::into_any(O::over::<RecordingBackend>(T::from_any(operands[0])?)))
+            Some(O::Result::into_any(O::apply_in::<RecordingBackend>(T::from_any(operands[0])?)))
         })
     }
 
     fn binary<O: Binary<T> + 'static, T: Element>(self) -> Body {
         record(&[T::DTYPE; 2], |operands| {
             let (x, y) = (T::from_any(operands[0])?, T::from_any(operands[1])?);
-            Some(O::Result::into_any(O::over::<RecordingBackend>(x, y)))
+            Some(O::Result::into_any(O::apply_in::<RecordingBackend>(x, y)))
         })
     }
 
@@ -85,7 +85,7 @@ impl OpVisitor for OperationRecorder {
         record(&[O::First::DTYPE, T::DTYPE, T::DTYPE], |operands| {
             let first = O::First::from_any(operands[0])?;
             let (x, y) = (T::from_any(operands[1])?, T::from_any(operands[2])?);
-            Some(O::Result::into_any(O::over::<RecordingBackend>(first, x, y)))
+            Some(O::Result::into_any(O::apply_in::<RecordingBackend>(first, x, y)))
         })
     }
 
@@ -227,7 +227,7 @@ impl ConvertVisitor for ConversionRecorder {
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Body {
         record(&[A::DTYPE], |operands| {
-            Some(B::into_any(A::over::<RecordingBackend>(A::from_any(operands[0])?)))
+            Some(B::into_any(A::convert_in::<RecordingBackend>(A::from_any(operands[0])?)))
         })
     }
 

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
-use indim_ops::{AnyLane, Complex, DType, Stored, for_each_element};
+use indim_ops::{AnyLane, Complex, DType, StorageElement, for_each_element};
 
 use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::builder::BodyBuilder;
@@ -109,7 +109,7 @@ macro_rules! define_elements {
         FloatBits::from_bits(push(Primitive::Load { input: $input, component: 0 }, &[]))
     };
     (@operand float8 $input:ident) => {
-        Stored::new(push(Primitive::Load { input: $input, component: 0 }, &[]))
+        StorageElement::new(push(Primitive::Load { input: $input, component: 0 }, &[]))
     };
     (@operand nibble $input:ident) => { define_elements!(@operand float8 $input) };
     (@operand complex $input:ident) => {

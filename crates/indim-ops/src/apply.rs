@@ -48,18 +48,18 @@ impl<L: LaneBackend> OpVisitor for ApplyVisitor<'_, L> {
 
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> Option<AnyLane<L>> {
         let &[x] = self.operands else { return None };
-        Some(O::Result::into_any(O::over::<L>(T::from_any(x)?)))
+        Some(O::Result::into_any(O::apply_in::<L>(T::from_any(x)?)))
     }
 
     fn binary<O: Binary<T> + 'static, T: Element>(self) -> Option<AnyLane<L>> {
         let &[x, y] = self.operands else { return None };
-        Some(O::Result::into_any(O::over::<L>(T::from_any(x)?, T::from_any(y)?)))
+        Some(O::Result::into_any(O::apply_in::<L>(T::from_any(x)?, T::from_any(y)?)))
     }
 
     fn ternary<O: Ternary<T> + 'static, T: Element>(self) -> Option<AnyLane<L>> {
         let &[first, x, y] = self.operands else { return None };
         let first = O::First::from_any(first)?;
-        Some(O::Result::into_any(O::over::<L>(first, T::from_any(x)?, T::from_any(y)?)))
+        Some(O::Result::into_any(O::apply_in::<L>(first, T::from_any(x)?, T::from_any(y)?)))
     }
 }
 
@@ -68,7 +68,7 @@ impl<L: LaneBackend> ConvertVisitor for ApplyVisitor<'_, L> {
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Option<AnyLane<L>> {
         let &[x] = self.operands else { return None };
-        Some(B::into_any(A::over::<L>(A::from_any(x)?)))
+        Some(B::into_any(A::convert_in::<L>(A::from_any(x)?)))
     }
 
     fn convert_through(self, _: DType, through: DType, to: DType) -> Option<AnyLane<L>> {

@@ -92,7 +92,7 @@ pub trait Element:
     /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
     #[inline(always)]
     fn canonical(self) -> Self {
-        Self::canonical_over::<ScalarBackend>(self)
+        Self::canonical_in::<ScalarBackend>(self)
     }
     /// Wraps dense elements as the data of an array.
     fn into_data(elements: Vec<Self>) -> ArrayData;

@@ -15,7 +15,7 @@ use indim_lanes::lane::{Cast, FloatBits, LaneBackend};
 /// use indim_ops::{ElementLanes, ScalarBackend, f16, lane::LaneBackend};
 ///
 /// fn canonical_nan<T: ElementLanes, L: LaneBackend>(x: T::In<L>) -> T::In<L> {
-///     T::canonical_over::<L>(x)
+///     T::canonical_in::<L>(x)
 /// }
 /// assert_eq!(canonical_nan::<f16, ScalarBackend>(f16::from_bits(0xfe01)).to_bits(), 0x7e00);
 /// ```
@@ -25,7 +25,7 @@ pub trait ElementLanes {
     type In<L: LaneBackend>: Copy;
 
     /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
-    fn canonical_over<L: LaneBackend>(x: Self::In<L>) -> Self::In<L>;
+    fn canonical_in<L: LaneBackend>(x: Self::In<L>) -> Self::In<L>;
     /// The lanes with their element type as a value.
     fn into_any<L: LaneBackend>(x: Self::In<L>) -> AnyLane<L>;
     /// The lanes, if the element is of this type.
@@ -72,7 +72,7 @@ macro_rules! define_element_lanes {
             impl ElementLanes for $type {
                 type In<L: LaneBackend> = define_element_lanes!(@in $class $variant $type L);
                 #[inline(always)]
-                fn canonical_over<L: LaneBackend>(x: Self::In<L>) -> Self::In<L> {
+                fn canonical_in<L: LaneBackend>(x: Self::In<L>) -> Self::In<L> {
                     define_element_lanes!(@canonical $class x)
                 }
                 fn into_any<L: LaneBackend>(x: Self::In<L>) -> AnyLane<L> { AnyLane::$variant(x) }

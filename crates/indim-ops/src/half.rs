@@ -55,7 +55,7 @@ macro_rules! half_float {
 
             /// An integer with the same order as the numbers; -0 and +0 are equal.
             #[inline(always)]
-            fn ordered(self) -> Bits {
+            fn order_key(self) -> Bits {
                 let (zero, magnitude) = (Bits::constant(0), self.magnitude());
                 Bits::select(self.0.less(zero), zero.sub(magnitude), magnitude)
             }
@@ -76,11 +76,11 @@ macro_rules! half_float {
             }
             #[inline(always)]
             fn equal(self, other: Self) -> Bits::Bool {
-                self.ordered().equal(other.ordered()).and(self.are_numbers(other))
+                self.order_key().equal(other.order_key()).and(self.are_numbers(other))
             }
             #[inline(always)]
             fn less(self, other: Self) -> Bits::Bool {
-                self.ordered().less(other.ordered()).and(self.are_numbers(other))
+                self.order_key().less(other.order_key()).and(self.are_numbers(other))
             }
         }
 

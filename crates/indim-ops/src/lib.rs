@@ -56,6 +56,6 @@ pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
 pub use reduction::{Fold, FoldVisitor, ReduceOp, fold};
 pub use storage::{
     E4m3b11fnuz, E4m3fn, E4m3fnuz, E5m2, E5m2fnuz, F8E4m3b11fnuz, F8E4m3fn, F8E4m3fnuz, F8E5m2,
-    F8E5m2fnuz, Float8, I4, Signed4, Specials, Stored, U4, Unsigned4, f8e4m3b11fnuz, f8e4m3fn,
-    f8e4m3fnuz, f8e5m2, f8e5m2fnuz, i4, u4,
+    F8E5m2fnuz, Float8, I4, Signed4, SpecialValues, StorageElement, U4, Unsigned4, f8e4m3b11fnuz,
+    f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, i4, u4,
 };

@@ -356,7 +356,7 @@ pub trait Unary<T: Element>: OpType {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any lane back end; NaNs are canonical.
-    fn over<L: LaneBackend>(x: T::In<L>) -> In<Self::Result, L>;
+    fn apply_in<L: LaneBackend>(x: T::In<L>) -> In<Self::Result, L>;
 
     /// The result for one element.
     ///
@@ -366,7 +366,7 @@ pub trait Unary<T: Element>: OpType {
     /// ```
     #[inline(always)]
     fn apply(x: T) -> Self::Result {
-        Self::over::<ScalarBackend>(x)
+        Self::apply_in::<ScalarBackend>(x)
     }
 
     /// Like [`Unary::apply`], compiled once in this crate and never inlined: for code that is rarely run.
@@ -383,12 +383,12 @@ pub trait Binary<T: Element>: OpType {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any lane back end; NaNs are canonical.
-    fn over<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> In<Self::Result, L>;
+    fn apply_in<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> In<Self::Result, L>;
 
     /// The result for one element of each operand.
     #[inline(always)]
     fn apply(x: T, y: T) -> Self::Result {
-        Self::over::<ScalarBackend>(x, y)
+        Self::apply_in::<ScalarBackend>(x, y)
     }
 
     /// Like [`Binary::apply`], compiled once in this crate and never inlined: for code that is rarely run.
@@ -402,7 +402,7 @@ pub trait Ternary<T: Element>: OpType {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any lane back end; NaNs are canonical.
-    fn over<L: LaneBackend>(
+    fn apply_in<L: LaneBackend>(
         first: In<Self::First, L>,
         x: T::In<L>,
         y: T::In<L>,
@@ -411,7 +411,7 @@ pub trait Ternary<T: Element>: OpType {
     /// The result for one element of each operand.
     #[inline(always)]
     fn apply(first: Self::First, x: T, y: T) -> Self::Result {
-        Self::over::<ScalarBackend>(first, x, y)
+        Self::apply_in::<ScalarBackend>(first, x, y)
     }
 
     /// Like [`Ternary::apply`], compiled once in this crate and never inlined: for code that is rarely run.
@@ -601,9 +601,9 @@ macro_rules! implement {
         impl Unary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: LaneBackend>(x: In<$type, L>) -> In<Self::Result, L> {
+            fn apply_in<L: LaneBackend>(x: In<$type, L>) -> In<Self::Result, L> {
                 let x = <$type as NarrowElement>::widen::<L>(x);
-                let wide = <Self as Unary<<$type as NarrowElement>::Wide>>::over::<L>(x);
+                let wide = <Self as Unary<<$type as NarrowElement>::Wide>>::apply_in::<L>(x);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
             #[inline(never)]
@@ -618,10 +618,10 @@ macro_rules! implement {
         impl Binary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: LaneBackend>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
+            fn apply_in<L: LaneBackend>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
                 let x = <$type as NarrowElement>::widen::<L>(x);
                 let y = <$type as NarrowElement>::widen::<L>(y);
-                let wide = <Self as Binary<<$type as NarrowElement>::Wide>>::over::<L>(x, y);
+                let wide = <Self as Binary<<$type as NarrowElement>::Wide>>::apply_in::<L>(x, y);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
             #[inline(never)]
@@ -638,7 +638,7 @@ macro_rules! implement {
             type First = result_element!($first, $type);
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: LaneBackend>(
+            fn apply_in<L: LaneBackend>(
                 first: In<Self::First, L>,
                 x: In<$type, L>,
                 y: In<$type, L>,
@@ -646,7 +646,7 @@ macro_rules! implement {
                 let first = widen_first!($first, $type first);
                 let x = <$type as NarrowElement>::widen::<L>(x);
                 let y = <$type as NarrowElement>::widen::<L>(y);
-                let wide = <Self as Ternary<<$type as NarrowElement>::Wide>>::over::<L>(first, x, y);
+                let wide = <Self as Ternary<<$type as NarrowElement>::Wide>>::apply_in::<L>(first, x, y);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
             #[inline(never)]
@@ -659,8 +659,8 @@ macro_rules! implement {
         impl Unary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: LaneBackend>(x: In<$type, L>) -> In<Self::Result, L> {
-                <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(x))
+            fn apply_in<L: LaneBackend>(x: In<$type, L>) -> In<Self::Result, L> {
+                <Self::Result as ElementLanes>::canonical_in::<L>(meaning::$module::$name(x))
             }
             #[inline(never)]
             fn call(x: $type) -> Self::Result {
@@ -672,8 +672,8 @@ macro_rules! implement {
         impl Binary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: LaneBackend>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
-                <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(x, y))
+            fn apply_in<L: LaneBackend>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
+                <Self::Result as ElementLanes>::canonical_in::<L>(meaning::$module::$name(x, y))
             }
             #[inline(never)]
             fn call(x: $type, y: $type) -> Self::Result {
@@ -689,12 +689,12 @@ macro_rules! implement {
             type First = result_element!($first, $type);
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: LaneBackend>(
+            fn apply_in<L: LaneBackend>(
                 first: In<Self::First, L>,
                 x: In<$type, L>,
                 y: In<$type, L>,
             ) -> In<Self::Result, L> {
-                <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(first, x, y))
+                <Self::Result as ElementLanes>::canonical_in::<L>(meaning::$module::$name(first, x, y))
             }
             #[inline(never)]
             fn call(first: Self::First, x: $type, y: $type) -> Self::Result {

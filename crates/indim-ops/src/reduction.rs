@@ -104,7 +104,7 @@ macro_rules! implement {
                 x: <$type as ElementLanes>::In<L>,
                 y: <$type as ElementLanes>::In<L>,
             ) -> <$type as ElementLanes>::In<L> {
-                <Self as Binary<$type>>::over::<L>(x, y)
+                <Self as Binary<$type>>::apply_in::<L>(x, y)
             }
         }
     };

@@ -14,27 +14,27 @@ use indim_lanes::lane::IntLane;
 /// An element of the storage type `K`, represented by its bits. A 4-bit integer is in the low half of its
 /// byte.
 #[repr(transparent)]
-pub struct Stored<K, Bits>(Bits, PhantomData<K>);
+pub struct StorageElement<K, Bits>(Bits, PhantomData<K>);
 
-impl<K, Bits: Copy> Copy for Stored<K, Bits> {}
+impl<K, Bits: Copy> Copy for StorageElement<K, Bits> {}
 
-impl<K, Bits: Copy> Clone for Stored<K, Bits> {
+impl<K, Bits: Copy> Clone for StorageElement<K, Bits> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<K, Bits: Default> Default for Stored<K, Bits> {
+impl<K, Bits: Default> Default for StorageElement<K, Bits> {
     fn default() -> Self {
-        Stored(Bits::default(), PhantomData)
+        StorageElement(Bits::default(), PhantomData)
     }
 }
 
-impl<K, Bits: IntLane> Stored<K, Bits> {
+impl<K, Bits: IntLane> StorageElement<K, Bits> {
     /// The element with these bits.
     #[inline(always)]
     pub fn new(bits: Bits) -> Self {
-        Stored(bits, PhantomData)
+        StorageElement(bits, PhantomData)
     }
 
     /// The bits.
@@ -46,7 +46,7 @@ impl<K, Bits: IntLane> Stored<K, Bits> {
 
 /// The values of a float type that are not finite numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Specials {
+pub enum SpecialValues {
     /// Infinities and NaNs, as in IEEE 754.
     Ieee,
     /// No infinities; the bits of the largest magnitude are a NaN.
@@ -62,32 +62,32 @@ pub trait Float8: 'static {
     /// The exponent bias.
     const BIAS: i64;
     /// The values that are not finite numbers.
-    const SPECIALS: Specials;
+    const SPECIALS: SpecialValues;
 
     /// The bits of the largest finite number.
     const MAX_BITS: i64 = match Self::SPECIALS {
-        Specials::Ieee => (0x7f >> Self::MANTISSA_BITS << Self::MANTISSA_BITS) - 1,
-        Specials::NoInfinity => 0x7e,
-        Specials::NoInfinityOrNegativeZero => 0x7f,
+        SpecialValues::Ieee => (0x7f >> Self::MANTISSA_BITS << Self::MANTISSA_BITS) - 1,
+        SpecialValues::NoInfinity => 0x7e,
+        SpecialValues::NoInfinityOrNegativeZero => 0x7f,
     };
     /// The bits of infinity. In a type without infinities -1, which equals no magnitude.
     const INFINITY_BITS: i64 = match Self::SPECIALS {
-        Specials::Ieee => Self::MAX_BITS + 1,
-        Specials::NoInfinity | Specials::NoInfinityOrNegativeZero => -1,
+        SpecialValues::Ieee => Self::MAX_BITS + 1,
+        SpecialValues::NoInfinity | SpecialValues::NoInfinityOrNegativeZero => -1,
     };
     /// The bits of the canonical NaN.
     const NAN_BITS: i64 = match Self::SPECIALS {
-        Specials::Ieee => Self::INFINITY_BITS | 1 << (Self::MANTISSA_BITS - 1),
-        Specials::NoInfinity => 0x7f,
-        Specials::NoInfinityOrNegativeZero => 0x80,
+        SpecialValues::Ieee => Self::INFINITY_BITS | 1 << (Self::MANTISSA_BITS - 1),
+        SpecialValues::NoInfinity => 0x7f,
+        SpecialValues::NoInfinityOrNegativeZero => 0x80,
     };
 }
 
-fn float8_to_f64<K: Float8>(x: Stored<K, u8>) -> f64 {
+fn float8_to_f64<K: Float8>(x: StorageElement<K, u8>) -> f64 {
     f64::from(widen_float::<K, ScalarBackend>(x))
 }
 
-fn float8_from_f64<K: Float8>(value: f64) -> Stored<K, u8> {
+fn float8_from_f64<K: Float8>(value: f64) -> StorageElement<K, u8> {
     round_to_float::<K, ScalarBackend>(round_to_odd(value))
 }
 
@@ -107,8 +107,8 @@ fn u4_from_f64(value: f64) -> u4 {
     u4::from_bits(clamp(value as u8, 0, 15))
 }
 
-/// Defines storage types. Each has a marker type (the `K` of [`Stored`]), a type that is generic over the
-/// bits, and an element type.
+/// Defines storage types. Each has a marker type (the `K` of [`StorageElement`]), a type that is generic
+/// over the bits, and an element type.
 macro_rules! storage_types {
     ($(
         $(#[doc = $doc:literal])+
@@ -119,15 +119,15 @@ macro_rules! storage_types {
         pub enum $kind {}
 
         $(#[doc = $doc])+
-        pub type $any<Bits> = Stored<$kind, Bits>;
+        pub type $any<Bits> = StorageElement<$kind, Bits>;
 
         $(#[doc = $doc])+
         #[allow(non_camel_case_types, reason = "element types have the names that every framework uses")]
-        pub type $type = Stored<$kind, u8>;
+        pub type $type = StorageElement<$kind, u8>;
 
         impl $type {
             /// The element with this bit pattern.
-            pub const fn from_bits(bits: u8) -> Self { Stored(bits, PhantomData) }
+            pub const fn from_bits(bits: u8) -> Self { StorageElement(bits, PhantomData) }
 
             /// The bit pattern.
             pub const fn to_bits(self) -> u8 { self.0 }
@@ -256,7 +256,7 @@ macro_rules! formats {
         impl Float8 for $kind {
             const MANTISSA_BITS: i64 = $mantissa;
             const BIAS: i64 = $bias;
-            const SPECIALS: Specials = Specials::$specials;
+            const SPECIALS: SpecialValues = SpecialValues::$specials;
         }
     )*};
 }

@@ -22,12 +22,12 @@ use indim_lanes::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lan
 /// Conversion of one element.
 pub trait ConvertTo<T: Element>: Element {
     /// The converted element, in any lane back end; a NaN is canonical.
-    fn over<L: LaneBackend>(x: Self::In<L>) -> T::In<L>;
+    fn convert_in<L: LaneBackend>(x: Self::In<L>) -> T::In<L>;
 
     /// The converted element.
     #[inline(always)]
     fn convert(self) -> T {
-        Self::over::<ScalarBackend>(self)
+        Self::convert_in::<ScalarBackend>(self)
     }
 }
 
@@ -81,7 +81,7 @@ macro_rules! convert_each {
     (@from $from:ident to [$($to:ident)*]: |$x:ident| $result:expr) => {$(
         impl ConvertTo<$to> for $from {
             #[inline(always)]
-            fn over<L: LaneBackend>($x: Self::In<L>) -> <$to as ElementLanes>::In<L> {
+            fn convert_in<L: LaneBackend>($x: Self::In<L>) -> <$to as ElementLanes>::In<L> {
                 #[allow(dead_code, reason = "most expressions do not use it")]
                 type To = $to;
                 $result
@@ -116,13 +116,13 @@ convert_each! {
 // From 16-bit floats: through `f32`, which represents all of them.
 convert_each! {
     [f16 bf16] to [bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64]:
-    |x| <f32 as ConvertTo<To>>::over::<L>(Self::widen::<L>(x))
+    |x| <f32 as ConvertTo<To>>::convert_in::<L>(Self::widen::<L>(x))
 }
 
 // To 16-bit floats: from types that fit `f32`, types that fit `f64`, and types that fit neither.
 convert_each! {
     [bool i8 i16 u8 u16 f32] to [f16 bf16]:
-    |x| To::from_wide::<L>(<Self as ConvertTo<f32>>::over::<L>(x))
+    |x| To::from_wide::<L>(<Self as ConvertTo<f32>>::convert_in::<L>(x))
 }
 convert_each! {
     [f16] to [bf16]: |x| To::from_wide::<L>(Self::widen::<L>(x))
@@ -134,7 +134,7 @@ convert_each! { [f16] to [f16]: |x| x.with_canonical_nan() }
 convert_each! { [bf16] to [bf16]: |x| x.with_canonical_nan() }
 convert_each! {
     [i32 u32 f64] to [f16 bf16]:
-    |x| To::from_wide::<L>(round_to_odd(<Self as ConvertTo<f64>>::over::<L>(x)))
+    |x| To::from_wide::<L>(round_to_odd(<Self as ConvertTo<f64>>::convert_in::<L>(x)))
 }
 convert_each! {
     [i64 u64] to [f16 bf16]: |x| To::from_wide::<L>(round_to_odd(with_sticky_bit(x).cast()))
@@ -143,13 +143,13 @@ convert_each! {
 // Between real and complex numbers.
 convert_each! {
     [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] to [c64 c128]: |x| Complex::new(
-        <Self as ConvertTo<<To as Element>::Component>>::over::<L>(x),
+        <Self as ConvertTo<<To as Element>::Component>>::convert_in::<L>(x),
         FloatLane::constant(0.0),
     )
 }
 convert_each! {
     [c64 c128] to [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64]:
-    |x| <<Self as Element>::Component as ConvertTo<To>>::over::<L>(x.re)
+    |x| <<Self as Element>::Component as ConvertTo<To>>::convert_in::<L>(x.re)
 }
 convert_each! {
     [c64 c128] to [c64 c128]: |x| Complex::new(x.re.cast(), x.im.cast()).with_canonical_nans()
@@ -186,7 +186,9 @@ macro_rules! convert_through {
     ($($from:tt to $to:tt: $through:ident;)*) => {$(
         convert_each! {
             $from to $to:
-            |x| <$through as ConvertTo<To>>::over::<L>(<Self as ConvertTo<$through>>::over::<L>(x))
+            |x| <$through as ConvertTo<To>>::convert_in::<L>(
+                <Self as ConvertTo<$through>>::convert_in::<L>(x),
+            )
         }
     )*};
 }

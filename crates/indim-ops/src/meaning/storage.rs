@@ -3,17 +3,17 @@
 //! The 8-bit floats widen to `f32`, which has all their values, and round from it. The 4-bit integers
 //! convert to and from 8-bit integers. Floats are rounded by the algorithm of `half.rs`, for any format.
 
-use crate::storage::{Float8, Specials, Stored};
+use crate::storage::{Float8, SpecialValues, StorageElement};
 use indim_lanes::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 
 /// The second operand if the first holds, else the third.
 #[inline(always)]
 pub fn select<K, Bits: IntLane>(
     condition: Bits::Bool,
-    on_true: Stored<K, Bits>,
-    on_false: Stored<K, Bits>,
-) -> Stored<K, Bits> {
-    Stored::new(Bits::select(condition, on_true.bits(), on_false.bits()))
+    on_true: StorageElement<K, Bits>,
+    on_false: StorageElement<K, Bits>,
+) -> StorageElement<K, Bits> {
+    StorageElement::new(Bits::select(condition, on_true.bits(), on_false.bits()))
 }
 
 /// The significand bits of an `f32`, without the hidden one.
@@ -24,7 +24,7 @@ const WIDE_BIAS: i64 = 127;
 
 /// The value in 32 bits; a NaN is canonical.
 #[inline(always)]
-pub fn widen_float<K: Float8, L: LaneBackend>(x: Stored<K, L::U8>) -> L::F32 {
+pub fn widen_float<K: Float8, L: LaneBackend>(x: StorageElement<K, L::U8>) -> L::F32 {
     let int = L::I32::constant;
     let bits: L::I32 = x.bits().cast();
     let magnitude = bits.and(int(0x7f));
@@ -41,9 +41,9 @@ pub fn widen_float<K: Float8, L: LaneBackend>(x: Stored<K, L::U8>) -> L::F32 {
     let value = L::I32::select(is_infinite, int(L::F32::INFINITY_BITS), number);
     let signed = value.or(bits.and(int(0x80)).shl(int(24)));
     let is_number = match K::SPECIALS {
-        Specials::Ieee => is_finite.or(is_infinite),
-        Specials::NoInfinity => is_finite,
-        Specials::NoInfinityOrNegativeZero => bits.equal(int(0x80)).not(),
+        SpecialValues::Ieee => is_finite.or(is_infinite),
+        SpecialValues::NoInfinity => is_finite,
+        SpecialValues::NoInfinityOrNegativeZero => bits.equal(int(0x80)).not(),
     };
     L::F32::from_bits(L::I32::select(is_number, signed, int(L::F32::NAN_BITS)))
 }
@@ -51,7 +51,7 @@ pub fn widen_float<K: Float8, L: LaneBackend>(x: Stored<K, L::U8>) -> L::F32 {
 /// The nearest number, half to even. Overflow gives an infinity, or the NaN of a type without infinities. A
 /// NaN gives the canonical NaN.
 #[inline(always)]
-pub fn round_to_float<K: Float8, L: LaneBackend>(x: L::F32) -> Stored<K, L::U8> {
+pub fn round_to_float<K: Float8, L: LaneBackend>(x: L::F32) -> StorageElement<K, L::U8> {
     let int = L::I32::constant;
     let lost_bits = WIDE_MANTISSA - K::MANTISSA_BITS;
     let bits = x.to_bits();
@@ -70,35 +70,39 @@ pub fn round_to_float<K: Float8, L: LaneBackend>(x: L::F32) -> Stored<K, L::U8> 
     let is_finite = number.less(int(K::MAX_BITS + 1));
     let sign = bits.shr_logical(int(24)).and(int(0x80));
     let sign = match K::SPECIALS {
-        Specials::Ieee | Specials::NoInfinity => sign,
-        Specials::NoInfinityOrNegativeZero => L::I32::select(number.equal(int(0)), int(0), sign),
+        SpecialValues::Ieee | SpecialValues::NoInfinity => sign,
+        SpecialValues::NoInfinityOrNegativeZero => {
+            L::I32::select(number.equal(int(0)), int(0), sign)
+        }
     };
     let overflow = match K::SPECIALS {
-        Specials::Ieee => sign.or(int(K::INFINITY_BITS)),
-        Specials::NoInfinity | Specials::NoInfinityOrNegativeZero => int(K::NAN_BITS),
+        SpecialValues::Ieee => sign.or(int(K::INFINITY_BITS)),
+        SpecialValues::NoInfinity | SpecialValues::NoInfinityOrNegativeZero => int(K::NAN_BITS),
     };
     let rounded = L::I32::select(is_finite, number.or(sign), overflow);
     let is_nan = int(L::F32::INFINITY_BITS).less(magnitude);
-    Stored::new(L::I32::select(is_nan, int(K::NAN_BITS), rounded).cast())
+    StorageElement::new(L::I32::select(is_nan, int(K::NAN_BITS), rounded).cast())
 }
 
 /// The value in 8 bits, from the low 4 bits.
 #[inline(always)]
-pub fn widen_i4<K, L: LaneBackend>(x: Stored<K, L::U8>) -> L::I8 {
+pub fn widen_i4<K, L: LaneBackend>(x: StorageElement<K, L::U8>) -> L::I8 {
     let (bits, four): (L::I8, L::I8) = (x.bits().cast(), IntLane::constant(4));
     bits.shl(four).shr_arithmetic(four)
 }
 
 /// The value in 8 bits, from the low 4 bits.
 #[inline(always)]
-pub fn widen_u4<K, L: LaneBackend>(x: Stored<K, L::U8>) -> L::U8 {
+pub fn widen_u4<K, L: LaneBackend>(x: StorageElement<K, L::U8>) -> L::U8 {
     x.bits().and(IntLane::constant(0xf))
 }
 
 /// The low 4 bits of an integer.
 #[inline(always)]
-pub fn wrap_to_nibble<K, L: LaneBackend, I: IntLane + Cast<L::U8>>(x: I) -> Stored<K, L::U8> {
-    Stored::new(x.and(IntLane::constant(0xf)).cast())
+pub fn wrap_to_nibble<K, L: LaneBackend, I: IntLane + Cast<L::U8>>(
+    x: I,
+) -> StorageElement<K, L::U8> {
+    StorageElement::new(x.and(IntLane::constant(0xf)).cast())
 }
 
 /// `x`, limited to the integers from `low` to `high`.

@@ -1,7 +1,7 @@
 //! Elements as words, one for each lane: the form in which operands and results are compared.
 
 use indim_ops::lane::{FloatBits, LaneBackend};
-use indim_ops::{AnyLane, Complex, DType, ScalarBackend, Stored, for_each_element};
+use indim_ops::{AnyLane, Complex, DType, ScalarBackend, StorageElement, for_each_element};
 
 use crate::back_end::{NanSign, RecordedLane, RecordingBackend};
 
@@ -115,8 +115,8 @@ macro_rules! define_words {
         }
     };
     (@of half $words:ident) => { FloatBits::from_bits(WordLane::of($words[0])) };
-    (@of float8 $words:ident) => { Stored::new(WordLane::of($words[0])) };
-    (@of nibble $words:ident) => { Stored::new(WordLane::of($words[0])) };
+    (@of float8 $words:ident) => { StorageElement::new(WordLane::of($words[0])) };
+    (@of nibble $words:ident) => { StorageElement::new(WordLane::of($words[0])) };
     (@of complex $words:ident) => {
         Complex::new(WordLane::of($words[0]), WordLane::of($words[1]))
     };
