@@ -166,7 +166,7 @@ impl Graph {
     /// If the graph has 2^32 nodes or more.
     pub fn from_nodes(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Result<Graph, VerifyError> {
         let in_order = |node: Node| Node { kind: in_row_major_order(node.kind), ..node };
-        let graph = Graph::unchecked(nodes.into_iter().map(in_order).collect(), outputs);
+        let graph = Graph::from_unverified(nodes.into_iter().map(in_order).collect(), outputs);
         verify(&graph)?;
         Ok(graph)
     }

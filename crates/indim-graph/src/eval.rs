@@ -224,7 +224,7 @@ impl Elementwise<'_> {
         W: Element,
         R: FromWide<W>,
     {
-        narrowed::<R, W>(&of_one(&widened(self.elements::<T>(0)), apply))
+        narrow_elements::<R, W>(&of_one(&widen_elements(self.elements::<T>(0)), apply))
     }
 
     #[inline(never)]
@@ -234,8 +234,8 @@ impl Elementwise<'_> {
         W: Element,
         R: FromWide<W>,
     {
-        let [x, y] = [0, 1].map(|operand| widened(self.elements::<T>(operand)));
-        narrowed::<R, W>(&of_two(&x, &y, apply))
+        let [x, y] = [0, 1].map(|operand| widen_elements(self.elements::<T>(operand)));
+        narrow_elements::<R, W>(&of_two(&x, &y, apply))
     }
 }
 
@@ -295,12 +295,12 @@ fn of_three<A: Element, B: Element, R: Element>(
 }
 
 #[inline(never)]
-fn widened<T: NarrowElement>(elements: &[T]) -> Vec<T::Wide> {
+fn widen_elements<T: NarrowElement>(elements: &[T]) -> Vec<T::Wide> {
     elements.iter().map(|&x| T::widen::<ScalarBackend>(x)).collect()
 }
 
 #[inline(never)]
-fn narrowed<R: FromWide<W>, W: Element>(wide: &[W]) -> ArrayData {
+fn narrow_elements<R: FromWide<W>, W: Element>(wide: &[W]) -> ArrayData {
     R::into_data(wide.iter().map(|&x| R::from_wide::<ScalarBackend>(x)).collect())
 }
 

@@ -91,7 +91,7 @@ impl Operands {
     }
 
     /// The same operands in ascending order.
-    fn sorted(&self) -> Self {
+    fn in_ascending_order(&self) -> Self {
         let mut values = self.to_vec();
         values.sort_unstable();
         Operands::new(&values)
@@ -364,7 +364,7 @@ pub struct Graph {
 
 impl Graph {
     /// The graph of these nodes, without verification.
-    pub(crate) fn unchecked(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Graph {
+    pub(crate) fn from_unverified(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Graph {
         let is_parameter = |node: &Node| matches!(node.kind, NodeKind::Parameter { .. });
         let numbered = nodes.iter().enumerate().filter(|(_, node)| is_parameter(node));
         let parameters = numbered.map(|(index, _)| ValueId::from_index(index)).collect();
@@ -504,7 +504,9 @@ impl NodeKey<'_> {
     fn operands(&self) -> Cow<'_, Operands> {
         let Node { kind, operands, .. } = self.0;
         match kind {
-            NodeKind::Elementwise(op) if op.is(Fact::Commutative) => Cow::Owned(operands.sorted()),
+            NodeKind::Elementwise(op) if op.is(Fact::Commutative) => {
+                Cow::Owned(operands.in_ascending_order())
+            }
             _ => Cow::Borrowed(operands),
         }
     }

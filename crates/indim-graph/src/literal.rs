@@ -111,19 +111,19 @@ impl Literal {
             (_, DType::U16) => Array::from_scalar(float as u16),
             (_, DType::U32) => Array::from_scalar(float as u32),
             (_, DType::U64) => Array::from_scalar(float as u64),
-            (_, DType::F16) => Array::from_scalar(converted::<f16>(float)),
-            (_, DType::Bf16) => Array::from_scalar(converted::<bf16>(float)),
+            (_, DType::F16) => Array::from_scalar(convert_number::<f16>(float)),
+            (_, DType::Bf16) => Array::from_scalar(convert_number::<bf16>(float)),
             (_, DType::F32) => Array::from_scalar(float as f32),
             (_, DType::F64) => Array::from_scalar(float),
-            (_, DType::C64) => Array::from_scalar(converted::<c64>(float)),
-            (_, DType::C128) => Array::from_scalar(converted::<c128>(float)),
-            (_, DType::F8E4m3fn) => Array::from_scalar(converted::<f8e4m3fn>(float)),
-            (_, DType::F8E5m2) => Array::from_scalar(converted::<f8e5m2>(float)),
-            (_, DType::F8E4m3fnuz) => Array::from_scalar(converted::<f8e4m3fnuz>(float)),
-            (_, DType::F8E5m2fnuz) => Array::from_scalar(converted::<f8e5m2fnuz>(float)),
-            (_, DType::F8E4m3b11fnuz) => Array::from_scalar(converted::<f8e4m3b11fnuz>(float)),
-            (_, DType::I4) => Array::from_scalar(converted::<i4>(float)),
-            (_, DType::U4) => Array::from_scalar(converted::<u4>(float)),
+            (_, DType::C64) => Array::from_scalar(convert_number::<c64>(float)),
+            (_, DType::C128) => Array::from_scalar(convert_number::<c128>(float)),
+            (_, DType::F8E4m3fn) => Array::from_scalar(convert_number::<f8e4m3fn>(float)),
+            (_, DType::F8E5m2) => Array::from_scalar(convert_number::<f8e5m2>(float)),
+            (_, DType::F8E4m3fnuz) => Array::from_scalar(convert_number::<f8e4m3fnuz>(float)),
+            (_, DType::F8E5m2fnuz) => Array::from_scalar(convert_number::<f8e5m2fnuz>(float)),
+            (_, DType::F8E4m3b11fnuz) => Array::from_scalar(convert_number::<f8e4m3b11fnuz>(float)),
+            (_, DType::I4) => Array::from_scalar(convert_number::<i4>(float)),
+            (_, DType::U4) => Array::from_scalar(convert_number::<u4>(float)),
         }
     }
 
@@ -171,7 +171,7 @@ impl fmt::Display for Literal {
 }
 
 /// Conversion by the rule of the operation `convert`.
-fn converted<T: Element>(value: f64) -> T
+fn convert_number<T: Element>(value: f64) -> T
 where
     f64: ConvertTo<T>,
 {

@@ -55,7 +55,10 @@ impl Graph {
             nodes.push(Node { operands: read, ..node.clone() });
         }
         let outputs = self.outputs().iter().map(|output| new_values[output]).collect();
-        (Graph::unchecked(nodes, outputs), selected.into_iter().map(|(_, output)| output).collect())
+        (
+            Graph::from_unverified(nodes, outputs),
+            selected.into_iter().map(|(_, output)| output).collect(),
+        )
     }
 
     /// The selected outputs that are neither parameters nor constants, sorted by value. An output that is

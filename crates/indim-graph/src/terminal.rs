@@ -101,8 +101,9 @@ pub fn mark_line(text: &str, span: &Range<usize>) -> Option<MarkedLine> {
     let line_end = text[start..].find('\n').map_or(text.len(), |length| start + length);
     let end = floor_char_boundary(text, span.end).clamp(start, line_end);
 
-    let (before, marked) = (blanked(&text[line_start..start]), blanked(&text[start..end]));
-    let rest = blanked(&text[end..line_end]);
+    let (before, marked) =
+        (replace_unprintable(&text[line_start..start]), replace_unprintable(&text[start..end]));
+    let rest = replace_unprintable(&text[end..line_end]);
     let left_room = MAX_LINE_WIDTH * 3 / 4 - width(&marked).min(MAX_LINE_WIDTH / 2);
     let left = tail(&before, left_room);
     let middle = head(&marked, MAX_LINE_WIDTH - width(left));
@@ -132,7 +133,7 @@ fn floor_char_boundary(text: &str, index: usize) -> usize {
 }
 
 /// The text with spaces for whitespace and U+FFFD, which takes one column, for unprintable characters.
-fn blanked(text: &str) -> String {
+fn replace_unprintable(text: &str) -> String {
     let visible = |character: char| match character {
         _ if character.is_whitespace() => ' ',
         _ if is_printable(character) => character,

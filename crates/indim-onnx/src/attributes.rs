@@ -10,7 +10,7 @@ use super::messages::{AttributeProto, TensorProto};
 /// The kind of an attribute, with its number in `AttributeProto`. Old files omit the number, which then
 /// reads as 0.
 #[derive(Clone, Copy)]
-enum Kind {
+enum AttributeKind {
     Float = 1,
     Int = 2,
     Text = 3,
@@ -20,16 +20,16 @@ enum Kind {
     Texts = 8,
 }
 
-impl Kind {
+impl AttributeKind {
     const fn expected(self) -> &'static str {
         match self {
-            Kind::Float => "is not a number",
-            Kind::Int => "is not a whole number",
-            Kind::Text => "is not text",
-            Kind::Tensor => "is not an array",
-            Kind::Floats => "is not a list of numbers",
-            Kind::Ints => "is not a list of whole numbers",
-            Kind::Texts => "is not a list of texts",
+            AttributeKind::Float => "is not a number",
+            AttributeKind::Int => "is not a whole number",
+            AttributeKind::Text => "is not text",
+            AttributeKind::Tensor => "is not an array",
+            AttributeKind::Floats => "is not a list of numbers",
+            AttributeKind::Ints => "is not a list of whole numbers",
+            AttributeKind::Texts => "is not a list of texts",
         }
     }
 }
@@ -41,7 +41,11 @@ impl Call<'_> {
     ///
     /// # Errors
     /// `attribute`: the attribute has another kind.
-    fn attribute(&self, name: &str, kind: Kind) -> AttributeResult<Option<&Arc<AttributeProto>>> {
+    fn attribute(
+        &self,
+        name: &str,
+        kind: AttributeKind,
+    ) -> AttributeResult<Option<&Arc<AttributeProto>>> {
         let attribute = self.node.attributes.get(name);
         match attribute.filter(|attribute| ![0, kind as i32].contains(&attribute.r#type)) {
             Some(_) => Err(FormatErrorKind::attribute(name, kind.expected())),
@@ -51,10 +55,10 @@ impl Call<'_> {
 
     /// The value of an attribute that is not a list; `field` reads it. Some writers omit a value of 0 and
     /// write only the kind.
-    fn single<'a, T: Default>(
+    fn scalar_attribute<'a, T: Default>(
         &'a self,
         name: &str,
-        kind: Kind,
+        kind: AttributeKind,
         field: impl Fn(&'a AttributeProto) -> Option<T>,
     ) -> AttributeResult<Option<T>> {
         let Some(attribute) = self.attribute(name, kind)? else { return Ok(None) };
@@ -66,7 +70,7 @@ impl Call<'_> {
     }
 
     pub(super) fn optional_int(&self, name: &str) -> AttributeResult<Option<i64>> {
-        self.single(name, Kind::Int, |attribute| attribute.i)
+        self.scalar_attribute(name, AttributeKind::Int, |attribute| attribute.i)
     }
 
     pub(super) fn int(&self, name: &str, default: i64) -> AttributeResult<i64> {
@@ -80,11 +84,11 @@ impl Call<'_> {
     }
 
     pub(super) fn ints(&self, name: &str) -> AttributeResult<Option<Vec<i64>>> {
-        Ok(self.attribute(name, Kind::Ints)?.map(|attribute| attribute.ints.clone()))
+        Ok(self.attribute(name, AttributeKind::Ints)?.map(|attribute| attribute.ints.clone()))
     }
 
     pub(super) fn optional_float(&self, name: &str) -> AttributeResult<Option<f64>> {
-        self.single(name, Kind::Float, |attribute| attribute.f.map(f64::from))
+        self.scalar_attribute(name, AttributeKind::Float, |attribute| attribute.f.map(f64::from))
     }
 
     /// A float attribute. The default is an `f32`, as are numbers in files: 0.2 becomes 0.20000000298.
@@ -93,26 +97,29 @@ impl Call<'_> {
     }
 
     pub(super) fn floats(&self, name: &str) -> AttributeResult<Option<&[f32]>> {
-        Ok(self.attribute(name, Kind::Floats)?.map(|attribute| &attribute.floats[..]))
+        Ok(self.attribute(name, AttributeKind::Floats)?.map(|attribute| &attribute.floats[..]))
     }
 
     pub(super) fn text(&self, name: &str, default: &str) -> AttributeResult<String> {
-        let bytes = self.single(name, Kind::Text, |attribute| attribute.s.clone())?;
+        let bytes =
+            self.scalar_attribute(name, AttributeKind::Text, |attribute| attribute.s.clone())?;
         let Some(bytes) = bytes else { return Ok(default.to_owned()) };
         let text = String::from_utf8(bytes.to_vec());
-        text.map_err(|_| FormatErrorKind::attribute(name, Kind::Text.expected()))
+        text.map_err(|_| FormatErrorKind::attribute(name, AttributeKind::Text.expected()))
     }
 
     pub(super) fn texts(&self, name: &str) -> AttributeResult<Option<Vec<String>>> {
-        let Some(attribute) = self.attribute(name, Kind::Texts)? else { return Ok(None) };
+        let Some(attribute) = self.attribute(name, AttributeKind::Texts)? else { return Ok(None) };
         let text = |bytes: &bytes::Bytes| String::from_utf8(bytes.to_vec());
         let texts = attribute.strings.iter().map(text).collect::<Result<Vec<_>, _>>();
-        texts.map(Some).map_err(|_| FormatErrorKind::attribute(name, Kind::Texts.expected()))
+        texts
+            .map(Some)
+            .map_err(|_| FormatErrorKind::attribute(name, AttributeKind::Texts.expected()))
     }
 
     pub(super) fn tensor(&self, name: &str) -> AttributeResult<Option<&TensorProto>> {
-        let Some(attribute) = self.attribute(name, Kind::Tensor)? else { return Ok(None) };
-        let missing = || FormatErrorKind::attribute(name, Kind::Tensor.expected());
+        let Some(attribute) = self.attribute(name, AttributeKind::Tensor)? else { return Ok(None) };
+        let missing = || FormatErrorKind::attribute(name, AttributeKind::Tensor.expected());
         attribute.t.as_ref().map(Some).ok_or_else(missing)
     }
 }

@@ -65,7 +65,7 @@ fn stated_pads(
 
 /// The windows with the strides, dilations and padding of the attributes, for a kernel of these sizes.
 /// `ceils` tells whether `ceil_mode` rounds the number of windows up.
-fn padded(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindows<PaddedWindow> {
+fn padded_windows(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindows<PaddedWindow> {
     let mut windows = unpadded_windows(call, kernel)?;
     let auto_pad = call.text("auto_pad", "NOTSET")?;
     let stated = stated_pads(call, &auto_pad, kernel.len())?;
@@ -114,7 +114,7 @@ fn convolve(
     weights: usize,
     dtype: Option<DType>,
 ) -> Result<Value, FormatErrorKind> {
-    let (windows, _) = padded(call, &kernel_sizes(call, weights)?, false)?;
+    let (windows, _) = padded_windows(call, &kernel_sizes(call, weights)?, false)?;
     let feature_groups = groups(call)?;
     let convolution = Convolution { feature_groups, ..Convolution::new(windows) };
     Ok(call.builder.convolution(x, w, &convolution, dtype)?)
@@ -247,7 +247,8 @@ fn pool_windows(call: &Call<'_>) -> PaddedWindows<(usize, PaddedWindow)> {
     }
     let kernel = integer_list(call, "kernel_shape", (rank, 1), 1)?;
     let kernel: Vec<usize> = kernel.into_iter().map(|size| size as usize).collect();
-    let (windows, rounding_padding) = padded(call, &kernel, call.int("ceil_mode", 0)? != 0)?;
+    let (windows, rounding_padding) =
+        padded_windows(call, &kernel, call.int("ceil_mode", 0)? != 0)?;
     Ok(((2..).zip(windows).collect(), rounding_padding))
 }
 

@@ -20,7 +20,7 @@ use crate::call::LoweringResult;
 use crate::element_type::element_type;
 use crate::layer::{Layer, Port};
 use crate::network::Body;
-use crate::port_map::{MappedPort, Parts};
+use crate::port_map::{MappedPort, Partition};
 
 /// The results of a loop or branch; `None` for a result that no layer reads.
 type ControlResults = Result<Vec<Option<KnownValue>>, FormatError>;
@@ -432,7 +432,7 @@ fn loop_end(
     Ok(LoopEnd { trips, enters })
 }
 
-impl Parts {
+impl Partition {
     /// The array with its axis split into two, `[number of parts, size of a part]`, and the position of
     /// the first of them.
     fn split(&self, builder: &GraphBuilder, x: &Value) -> LoweringResult<(Value, usize)> {

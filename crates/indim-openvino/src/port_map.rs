@@ -26,14 +26,14 @@ pub(super) struct MappedPort {
     /// Position of the parameter or result in the body.
     pub(super) internal: usize,
     /// The parts of the array, if each step takes or makes one part.
-    pub(super) parts: Option<Parts>,
+    pub(super) parts: Option<Partition>,
     /// The attribute `purpose` in lower case; empty without it.
     pub(super) purpose: String,
 }
 
 /// The division of an array into parts along an axis, as the attributes of the port state it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct Partition {
     pub(super) axis: i64,
     pub(super) start: i64,
     pub(super) end: i64,
@@ -65,7 +65,7 @@ impl PortMap {
             let parts = match axis.transpose()? {
                 Some(axis) => {
                     let stride = xml::integer(node, "stride", Some(1))?;
-                    Some(Parts {
+                    Some(Partition {
                         axis,
                         start: xml::integer(node, "start", Some(0))?,
                         end: xml::integer(node, "end", Some(-1))?,

@@ -60,13 +60,13 @@ pub(super) fn size_sources(
         "concat" => call.without_attribute_axis("axis"),
         "topk" => call.without_attribute_axis("axis"),
         "split" | "variadicsplit" => call.without_axes_of(1),
-        "transpose" => call.transposed(),
-        "gather" => call.gathered(),
-        "matmul" => call.product(),
-        "reshape" => call.reshaped(),
-        "squeeze" => call.squeezed(),
-        "unsqueeze" => call.unsqueezed(),
-        operation if operation.starts_with("reduce") => call.reduced(),
+        "transpose" => call.transpose(),
+        "gather" => call.gather(),
+        "matmul" => call.matmul(),
+        "reshape" => call.reshape(),
+        "squeeze" => call.squeeze(),
+        "unsqueeze" => call.unsqueeze(),
+        operation if operation.starts_with("reduce") => call.reduce(),
         _ => None,
     };
     sources.unwrap_or_default()
@@ -78,8 +78,6 @@ struct SizeSourceRules<'n, 's> {
     layer: &'n Layer,
     lists: &'n ShortLists<'s>,
 }
-
-type Sources = Option<SizeSources>;
 
 impl SizeSourceRules<'_, '_> {
     /// The sizes that the port of an operand's source states.
@@ -105,29 +103,29 @@ impl SizeSourceRules<'_, '_> {
             .collect()
     }
 
-    fn same_shape(&self) -> Sources {
+    fn same_shape(&self) -> Option<SizeSources> {
         Some((0..self.rank(0)?).map(|axis| Some((0, axis))).collect())
     }
 
-    fn same_batch(&self) -> Sources {
+    fn same_batch(&self) -> Option<SizeSources> {
         Some((0..self.rank(0)?).map(|axis| (axis == 0).then_some((0, 0))).collect())
     }
 
     /// All axes of operand 0 except the one that the attribute names.
-    fn without_attribute_axis(&self, name: &str) -> Sources {
+    fn without_attribute_axis(&self, name: &str) -> Option<SizeSources> {
         let rank = self.rank(0)?;
         let without = axis_from_front(self.layer.integer(name, None).ok()?, rank)?;
         Some((0..rank).map(|axis| (axis != without).then_some((0, axis))).collect())
     }
 
     /// All axes of operand 0 except those that the constant operand lists.
-    fn without_axes_of(&self, operand: usize) -> Sources {
+    fn without_axes_of(&self, operand: usize) -> Option<SizeSources> {
         let rank = self.rank(0)?;
         let without = self.axes(operand, rank)?;
         Some((0..rank).map(|axis| (!without.contains(&axis)).then_some((0, axis))).collect())
     }
 
-    fn transposed(&self) -> Sources {
+    fn transpose(&self) -> Option<SizeSources> {
         let rank = self.rank(0)?;
         let order = self.axes(1, rank)?;
         let order = if order.is_empty() { (0..rank).rev().collect() } else { order };
@@ -136,7 +134,7 @@ impl SizeSourceRules<'_, '_> {
 
     /// The axes of the data before the gathered axis, the axes of the indices behind the batch, then the
     /// axes of the data behind the gathered axis.
-    fn gathered(&self) -> Sources {
+    fn gather(&self) -> Option<SizeSources> {
         let (data, indices) = (self.rank(0)?, self.rank(1)?);
         let axis = *self.axes(2, data)?.first()?;
         let batch = axis_from_front(self.layer.integer("batch_dims", Some(0)).ok()?, indices + 1)?;
@@ -147,7 +145,7 @@ impl SizeSourceRules<'_, '_> {
 
     /// A product of stacks of matrices. A batch axis has its size from operand 0, or from operand 1 if
     /// operand 0 lacks the axis or has size 1.
-    fn product(&self) -> Sources {
+    fn matmul(&self) -> Option<SizeSources> {
         let [first, second] = [self.rank(0)?, self.rank(1)?];
         let rank = self.result_rank().filter(|&rank| rank == first.max(second))?;
         let batch = first.min(second).checked_sub(2).map(|_| rank - 2)?;
@@ -165,7 +163,7 @@ impl SizeSourceRules<'_, '_> {
 
     /// With `special_zero`, a 0 in the target shape keeps the size of operand 0. Other sizes have no
     /// source.
-    fn reshaped(&self) -> Sources {
+    fn reshape(&self) -> Option<SizeSources> {
         let is_special = self.layer.flag("special_zero", Some(false)).ok()?;
         let rank = self.rank(0)?;
         let pattern = self.lists.read(self.network, self.layer, 1)?;
@@ -175,13 +173,13 @@ impl SizeSourceRules<'_, '_> {
         Some(pattern.iter().enumerate().map(kept_size).collect())
     }
 
-    fn squeezed(&self) -> Sources {
+    fn squeeze(&self) -> Option<SizeSources> {
         let rank = self.rank(0)?;
         let removed = self.axes(1, rank)?;
         Some((0..rank).filter(|axis| !removed.contains(axis)).map(|axis| Some((0, axis))).collect())
     }
 
-    fn unsqueezed(&self) -> Sources {
+    fn unsqueeze(&self) -> Option<SizeSources> {
         let rank = self.result_rank()?;
         let added = self.axes(1, rank)?;
         let mut own = 0..self.rank(0)?;
@@ -194,10 +192,10 @@ impl SizeSourceRules<'_, '_> {
 
     /// With `keep_dims` all axes stay in their places. The port states size 1 for the reduced axes, so
     /// their source does not matter.
-    fn reduced(&self) -> Sources {
+    fn reduce(&self) -> Option<SizeSources> {
         if self.layer.flag("keep_dims", Some(false)).ok()? {
             return self.same_shape();
         }
-        self.squeezed()
+        self.squeeze()
     }
 }

@@ -62,7 +62,7 @@ fn stated_pads(call: &Call<'_>, rank: usize) -> LoweringResult<Option<Vec<(i64, 
 }
 
 /// The windows with the strides, dilations and padding of the attributes, for a kernel of these sizes.
-fn padded(
+fn padded_windows(
     call: &Call<'_>,
     kernel: &[usize],
     rounding: WindowRounding,
@@ -88,7 +88,7 @@ fn kernel_sizes(call: &Call<'_>, leading: usize) -> LoweringResult<Vec<usize>> {
 /// `Convolution`: the weights are `[out, in, ..]`.
 pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
-    let (windows, _) = padded(call, &kernel_sizes(call, 2)?, WindowRounding::Floor)?;
+    let (windows, _) = padded_windows(call, &kernel_sizes(call, 2)?, WindowRounding::Floor)?;
     let convolution = Convolution::new(windows);
     Ok(call.builder.convolution(call.value(0), call.value(1), &convolution, None)?)
 }
@@ -96,7 +96,7 @@ pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
 /// `GroupConvolution`: the weights are `[groups, out / groups, in / groups, ..]`.
 pub(super) fn group_convolution(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
-    let (windows, _) = padded(call, &kernel_sizes(call, 3)?, WindowRounding::Floor)?;
+    let (windows, _) = padded_windows(call, &kernel_sizes(call, 3)?, WindowRounding::Floor)?;
     let weights = call.shape(1)?;
     let out_channels = weights[0].saturating_mul(weights[1]);
     let merged_sizes: Vec<usize> = [out_channels].iter().chain(&weights[2..]).copied().collect();
@@ -185,7 +185,7 @@ fn pool_windows(call: &Call<'_>) -> LoweringResult<PaddedWindows<(usize, PaddedW
         "ceil_torch" => WindowRounding::CeilWithinAxis,
         _ => return Err(FormatErrorKind::attribute("rounding_type", "names no rounding")),
     };
-    let (windows, rounding_padding) = padded(call, &kernel, rounding)?;
+    let (windows, rounding_padding) = padded_windows(call, &kernel, rounding)?;
     Ok(((2..).zip(windows).collect(), rounding_padding))
 }
 

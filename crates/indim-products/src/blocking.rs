@@ -44,7 +44,7 @@ const TASKS_PER_THREAD: usize = 2;
 
 /// The algorithm that sums a macro tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(crate) enum ProductMethod {
     /// Register tiles of packed operands.
     Tiles,
     /// Dot products: `y` is contiguous along the summed index.
@@ -56,14 +56,14 @@ pub(crate) enum Method {
     Stencils,
 }
 
-impl Method {
+impl ProductMethod {
     /// The method for these axes: batch, rows, columns, summed. For few rows, packing `y` would cost more
     /// than reading it once for each row.
-    fn of([batch, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> Method {
+    fn of([batch, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> ProductMethod {
         let size = Some(kernels.size as isize);
         let (along, across) =
             (summed.uniform_stride(ProductArray::Y), columns.uniform_stride(ProductArray::Y));
-        let fits = |method: Method| {
+        let fits = |method: ProductMethod| {
             kernels.is_y_native && method.fits([batch, rows, columns, summed], kernels)
         };
         let has_runs = |array, max_step: usize| {
@@ -77,14 +77,14 @@ impl Method {
             && has_runs(ProductArray::Out, 1)
             && rows.uniform_stride(ProductArray::Out).is_some()
             && !can_read_in_place([rows, columns, summed], kernels);
-        if along == size && fits(Method::Dots) {
-            Method::Dots
-        } else if in_runs && fits(Method::Stencils) {
-            Method::Stencils
-        } else if across == size && along.is_some() && fits(Method::Axpys) {
-            Method::Axpys
+        if along == size && fits(ProductMethod::Dots) {
+            ProductMethod::Dots
+        } else if in_runs && fits(ProductMethod::Stencils) {
+            ProductMethod::Stencils
+        } else if across == size && along.is_some() && fits(ProductMethod::Axpys) {
+            ProductMethod::Axpys
         } else {
-            Method::Tiles
+            ProductMethod::Tiles
         }
     }
 
@@ -94,10 +94,10 @@ impl Method {
     fn fits(self, [_, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> bool {
         let is_unpacked = rows.size <= MAX_UNPACKED_ROWS && summed.size > MAX_CHAIN;
         match self {
-            Method::Tiles => true,
-            Method::Dots => is_unpacked,
-            Method::Axpys => is_unpacked && columns.size >= kernels.lanes,
-            Method::Stencils => {
+            ProductMethod::Tiles => true,
+            ProductMethod::Dots => is_unpacked,
+            ProductMethod::Axpys => is_unpacked && columns.size >= kernels.lanes,
+            ProductMethod::Stencils => {
                 rows.size <= 2 * MAX_STENCIL_ROWS && (1..=MAX_CHAIN).contains(&summed.size)
             }
         }
@@ -134,7 +134,7 @@ pub(crate) struct Blocking {
     pub(crate) is_x_in_place: bool,
     /// Whether register tiles read `y` in place, except panels with an incomplete vector.
     pub(crate) is_y_in_place: bool,
-    pub(crate) method: Method,
+    pub(crate) method: ProductMethod,
     /// Columns of a macro tile of wide sums, with padding.
     pub(crate) wide_columns: usize,
     pub(crate) scratch: ScratchOffsets,
@@ -164,13 +164,18 @@ pub(crate) struct ScratchOffsets {
 impl Blocking {
     /// The blocking of a product with these axes: batch, rows, columns, summed.
     pub(crate) fn new(axes: [&Axes; 4], kernels: &Kernels, threads: usize) -> Blocking {
-        Blocking::for_method(Method::of(axes, kernels), axes, kernels, threads)
+        Blocking::for_method(ProductMethod::of(axes, kernels), axes, kernels, threads)
     }
 
     /// The maximum scratch memory and shared memory, in bytes, of products with axes of these sizes and any
     /// strides: both operands are packed.
     pub(crate) fn max_memory(axes: [&Axes; 4], kernels: &Kernels, threads: usize) -> [usize; 2] {
-        let methods = [Method::Tiles, Method::Dots, Method::Axpys, Method::Stencils];
+        let methods = [
+            ProductMethod::Tiles,
+            ProductMethod::Dots,
+            ProductMethod::Axpys,
+            ProductMethod::Stencils,
+        ];
         let fitting = methods.into_iter().filter(|method| method.fits(axes, kernels));
         fitting.fold([0; 2], |[scratch, shared], method| {
             let mut blocking = Blocking::for_method(method, axes, kernels, threads);
@@ -182,13 +187,13 @@ impl Blocking {
 
     /// The blocking for a method.
     fn for_method(
-        method: Method,
+        method: ProductMethod,
         [batch, rows, columns, summed]: [&Axes; 4],
         kernels: &Kernels,
         threads: usize,
     ) -> Blocking {
         let slice_length = match method {
-            Method::Tiles => slice_length(summed.size, kernels),
+            ProductMethod::Tiles => slice_length(summed.size, kernels),
             _ => MAX_SLICE_LENGTH.min(summed.size.max(1)),
         };
         let slice_count = summed.size.div_ceil(slice_length).max(1);
@@ -213,7 +218,7 @@ impl Blocking {
             scratch: ScratchOffsets::default(),
             shared_bytes: 0,
         };
-        blocking.divide(threads, [rows.size, columns.size, summed.size], kernels);
+        blocking.divide_into_tasks(threads, [rows.size, columns.size, summed.size], kernels);
         let products = rows.size.saturating_mul(columns.size).saturating_mul(summed.size);
         blocking.join_batch(batch.size, threads, products);
         blocking.lay_out(kernels);
@@ -231,7 +236,7 @@ impl Blocking {
     }
 
     /// Divides macro tiles, then the sum, until there are enough tasks for the threads.
-    fn divide(&mut self, threads: usize, sizes: [usize; 3], kernels: &Kernels) {
+    fn divide_into_tasks(&mut self, threads: usize, sizes: [usize; 3], kernels: &Kernels) {
         let [rows, columns, length] = sizes;
         let target = if threads == 1 { 1 } else { threads * TASKS_PER_THREAD };
         let work = |blocking: &Blocking| (blocking.rows * blocking.columns).saturating_mul(length);
@@ -252,12 +257,12 @@ impl Blocking {
             && work(self) >= 2 * MIN_TASK_MULTIPLY_ADDS
             && length > REDUCTION_BLOCK
         {
-            self.split(target, length);
+            self.split_sum(target, length);
         }
     }
 
     /// Splits the sum into slices that are tasks.
-    fn split(&mut self, target: usize, length: usize) {
+    fn split_sum(&mut self, target: usize, length: usize) {
         let work = self.rows * self.columns;
         while self.slice_length > REDUCTION_BLOCK
             && self.macro_tile_count() * length.div_ceil(self.slice_length) < target
@@ -309,16 +314,16 @@ impl Blocking {
             offset
         };
         let tile = match self.method {
-            Method::Tiles => tile_rows * tile_columns,
-            Method::Dots => dot::DOT_WIDTH,
-            Method::Stencils => 0,
-            Method::Axpys => self.rows * axpy::MAX_AXPY_COLUMNS,
+            ProductMethod::Tiles => tile_rows * tile_columns,
+            ProductMethod::Dots => dot::DOT_WIDTH,
+            ProductMethod::Stencils => 0,
+            ProductMethod::Axpys => self.rows * axpy::MAX_AXPY_COLUMNS,
         };
         let tile_bytes = tile * kernels.wide_size;
         let y_bytes = match self.method {
-            Method::Tiles => self.packed_columns * row_bytes,
-            Method::Dots | Method::Stencils => 0,
-            Method::Axpys => (CONTRACTION_LANES + 1) * axpy::MAX_AXPY_COLUMNS * kernels.size,
+            ProductMethod::Tiles => self.packed_columns * row_bytes,
+            ProductMethod::Dots | ProductMethod::Stencils => 0,
+            ProductMethod::Axpys => (CONTRACTION_LANES + 1) * axpy::MAX_AXPY_COLUMNS * kernels.size,
         };
         let macro_tile_bytes = self.macro_tile_bytes(kernels);
         let nodes = match (self.slice_count, self.is_split) {
@@ -326,7 +331,7 @@ impl Blocking {
             (slice_count, false) => slice_count.ilog2() as usize + 2,
         };
         let x_bytes = match self.method {
-            Method::Stencils => self.rows * row_bytes,
+            ProductMethod::Stencils => self.rows * row_bytes,
             _ if self.is_x_in_place => 0,
             _ => self.packed_rows * row_bytes,
         };

@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use crate::axes::{Axes, ProductArray};
-use crate::blocking::Method;
+use crate::blocking::ProductMethod;
 use crate::kernels::{MAX_TILE_COLUMNS, MAX_TILE_ROWS};
 use crate::plan::{ProductPlan, ProductPointers};
 use crate::store::{AddArguments, StoreArguments, StoreFn};
@@ -265,11 +265,11 @@ impl ProductPlan {
         // SAFETY: the caller has the obligations of each of these functions.
         unsafe {
             match self.blocking.method {
-                Method::Tiles => self.tiles(macro_tile, indices, target, scratch),
-                Method::Dots => self.dots(macro_tile, indices, target, scratch),
-                Method::Axpys => self.axpys(macro_tile, indices, target, scratch),
+                ProductMethod::Tiles => self.tiles(macro_tile, indices, target, scratch),
+                ProductMethod::Dots => self.dots(macro_tile, indices, target, scratch),
+                ProductMethod::Axpys => self.axpys(macro_tile, indices, target, scratch),
                 // A single chain has a single slice, so the target is the result.
-                Method::Stencils => self.stencils(macro_tile, scratch),
+                ProductMethod::Stencils => self.stencils(macro_tile, scratch),
             }
         }
     }

@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use crate::axes::{Axes, ProductArray};
-use crate::blocking::Method;
+use crate::blocking::ProductMethod;
 use crate::kernels::{MAX_TILE_COLUMNS, MAX_VECTOR_TILE_ROWS};
 use crate::pack::{PackArguments, PackFn, RowRun, split_row};
 use crate::plan::ProductPlan;
@@ -133,7 +133,7 @@ impl ProductPlan {
         panel_rows: usize,
         scratch: *mut u8,
     ) {
-        if self.blocking.is_x_in_place && self.blocking.method == Method::Tiles {
+        if self.blocking.is_x_in_place && self.blocking.method == ProductMethod::Tiles {
             return;
         }
         let kernels = &self.kernels;
@@ -255,7 +255,7 @@ impl ProductPlan {
         let vectors = columns.len().div_ceil(kernels.lanes);
         let width = vectors * kernels.lanes;
         let direct = match target {
-            SumTarget::Result => self.direct(macro_tile, &rows, &columns),
+            SumTarget::Result => self.direct_output(macro_tile, &rows, &columns),
             SumTarget::Wide(sums) => Some(TileResults {
                 out: self.wide_sums(macro_tile, sums, [rows.start, columns.start]),
                 out_row_stride: (self.wide_columns(macro_tile) * kernels.wide_size) as isize,
@@ -309,7 +309,7 @@ impl ProductPlan {
 
     /// The place of a tile in the result; `None` if the tile goes through a buffer, because the result has
     /// another type, its columns are not contiguous or its rows have no single stride.
-    fn direct(
+    fn direct_output(
         &self,
         macro_tile: &MacroTile,
         rows: &Range<usize>,

@@ -154,7 +154,7 @@ impl<'a> CarriedReduction<'a> {
         let mut added = 0;
         while added < rows.len() {
             let left = rows.start + added..rows.end;
-            added += self.add_some(left, offset + added, region, inputs, programs)?;
+            added += self.add_block_rows(left, offset + added, region, inputs, programs)?;
         }
         match rows.end.is_multiple_of(REDUCTION_BLOCK) {
             true => self.close_block(programs),
@@ -164,7 +164,7 @@ impl<'a> CarriedReduction<'a> {
 
     /// Adds the first of these rows to the lanes of their block, as many as one program can add; returns
     /// their number. The first row is row `offset` of the piece.
-    fn add_some(
+    fn add_block_rows(
         &mut self,
         rows: Range<usize>,
         offset: usize,

@@ -19,7 +19,7 @@ const PIECE_COST_BYTES: u128 = 256 << 10;
 
 /// The cost of the job with pieces of this shape, in bytes. The outputs of a reducing job do not count.
 pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
-    let counts = job.counts(piece);
+    let counts = job.piece_counts(piece);
     let pieces: u128 = counts.iter().map(|&count| count as u128).product();
     let read =
         job.inputs.iter().filter(|(_, stored)| !stored.is_in_memory).map(|(operand, stored)| {
@@ -59,7 +59,7 @@ pub(crate) fn decoded_bytes(
     stored: &StorageInfo,
     piece: &[usize],
 ) -> Option<u128> {
-    let (shape, counts) = (&operand.array_type.shape, job.counts(piece));
+    let (shape, counts) = (&operand.array_type.shape, job.piece_counts(piece));
     let chunks = stored.chunks.as_ref()?;
     let decoded = |((&axis, &size), &chunk): ((&Option<usize>, &usize), &usize)| {
         let chunk = chunk.max(1);

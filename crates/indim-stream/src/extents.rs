@@ -28,7 +28,7 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
             // Each level of the pair tree holds one partial result until its neighbour exists; results are
             // copied once.
             let leaves = match job.row_order {
-                RowOrder::Independent => job.counts(piece)[axis],
+                RowOrder::Independent => job.piece_counts(piece)[axis],
                 RowOrder::Carried | RowOrder::LaneGroups(_) => size.div_ceil(REDUCTION_BLOCK),
             };
             leaves.max(1).ilog2() as usize + 4 + carried_lanes(job.row_order, size)
@@ -100,17 +100,18 @@ pub(crate) fn is_in_order(job: &Job, piece: &[usize]) -> bool {
     let is_written_in_order = job.outputs.iter().all(|output| {
         let mut sinks = output.sinks.iter();
         !sinks.any(|(_, stored)| stored.is_sequential)
-            || is_order_of(&output.operand, false, &order, piece)
+            || is_storage_order(&output.operand, false, &order, piece)
     });
     is_written_in_order
         && job.inputs.iter().all(|(operand, stored)| {
-            !stored.is_sequential || is_order_of(operand, stored.is_column_major, &order, piece)
+            !stored.is_sequential
+                || is_storage_order(operand, stored.is_column_major, &order, piece)
         })
 }
 
 /// Whether pieces in the order of these axes, the slowest first, visit the elements of an array in storage
 /// order. Successive pieces with the same region visit it once.
-fn is_order_of(
+fn is_storage_order(
     operand: &JobOperand,
     is_column_major: bool,
     order: &[usize],

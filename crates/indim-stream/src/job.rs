@@ -101,7 +101,9 @@ impl Job {
     pub(crate) fn program(&self, piece: &[usize]) -> Result<Graph, VerifyErrorKind> {
         match &self.program {
             PieceProgram::Stage(stage) => stage.program(piece),
-            PieceProgram::Copy(whole) => Ok(copy(ArrayType::new(whole.dtype, Shape::from(piece)))),
+            PieceProgram::Copy(whole) => {
+                Ok(identity_graph(ArrayType::new(whole.dtype, Shape::from(piece))))
+            }
         }
     }
 
@@ -203,7 +205,7 @@ impl Job {
     }
 
     /// The number of pieces of this shape along each axis.
-    pub(crate) fn counts(&self, piece: &[usize]) -> Vec<usize> {
+    pub(crate) fn piece_counts(&self, piece: &[usize]) -> Vec<usize> {
         let count = |(axis, (&size, &extent)): (usize, (&usize, &usize))| match self.reduced {
             Some((reduced, _)) if reduced == axis => self.row_order.count(size, extent),
             _ => size.div_ceil(extent.max(1)),
@@ -213,7 +215,7 @@ impl Job {
 }
 
 /// The graph whose output is its input.
-pub(crate) fn copy(array_type: ArrayType) -> Graph {
+pub(crate) fn identity_graph(array_type: ArrayType) -> Graph {
     let kind = NodeKind::Parameter { index: 0, name: "x".to_owned() };
     let node = Node { kind, operands: Operands::new(&[]), array_type };
     Graph::from_nodes(vec![node], vec![ValueId::from_index(0)])
@@ -235,15 +237,15 @@ impl CutGraph<'_> {
         let stages = stages(self.graph, self.cuts, is_cut)?;
         let read: Vec<ValueId> =
             stages.iter().flat_map(|stage| stage.inputs.iter().map(|input| input.value)).collect();
-        let of_stages = stages.into_iter().map(|stage| self.of_stage(stage, &read));
+        let of_stages = stages.into_iter().map(|stage| self.stage_job(stage, &read));
         Ok(of_stages.chain(self.copies()).collect())
     }
 
-    fn of_stage(&self, stage: Stage, read: &[ValueId]) -> Job {
+    fn stage_job(&self, stage: Stage, read: &[ValueId]) -> Job {
         let is_cut: Vec<bool> = stage.cuts.iter().map(Option::is_some).collect();
         let inputs = stage.inputs.iter().map(|input| {
             let operand = self.operand(input.value, input.axes.clone());
-            (operand, self.stored(input.value))
+            (operand, self.storage_of(input.value))
         });
         let moved = (0..stage.shape.len()).filter(|axis| Some(*axis) != stage.reduced);
         let axes: Vec<Option<usize>> = moved.map(|axis| is_cut[axis].then_some(axis)).collect();
@@ -278,7 +280,7 @@ impl CutGraph<'_> {
             Job {
                 shape: array_type.shape.clone(),
                 is_cut,
-                inputs: vec![(operand.clone(), self.stored(value))],
+                inputs: vec![(operand.clone(), self.storage_of(value))],
                 outputs: vec![JobOutput {
                     operand,
                     sinks: self.sinks(value),
@@ -313,7 +315,7 @@ impl CutGraph<'_> {
     }
 
     /// The storage of a parameter. Results of earlier jobs are in memory.
-    fn stored(&self, value: ValueId) -> StorageInfo {
+    fn storage_of(&self, value: ValueId) -> StorageInfo {
         match self.graph[value].kind {
             NodeKind::Parameter { index, .. } => self.inputs[index].clone(),
             _ => StorageInfo { is_in_memory: true, ..StorageInfo::default() },

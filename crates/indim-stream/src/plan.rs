@@ -117,7 +117,7 @@ impl Plan {
         options: &StreamOptions<'_>,
     ) -> Result<Self, StreamError> {
         let variants = GraphVariant::variants(graph, inputs, outputs)?;
-        let search = Search { variants: &variants, outputs, options };
+        let search = PlanSearch { variants: &variants, outputs, options };
         let limit = search.limit();
         let refused = match search.plan_within(limit)? {
             Ok(plan) => return Ok(plan),
@@ -146,7 +146,7 @@ impl Plan {
         options: &StreamOptions<'_>,
     ) -> Result<Option<Self>, StreamError> {
         let variants = GraphVariant::variants(graph, inputs, outputs)?;
-        let search = Search { variants: &variants, outputs, options };
+        let search = PlanSearch { variants: &variants, outputs, options };
         Ok(search.plan_within(search.limit())?.ok())
     }
 
@@ -204,7 +204,7 @@ impl Plan {
             pass.job.inputs.iter().filter(of_input).map(move |(operand, _)| (pass, operand))
         });
         let visits = reads.map(|(pass, operand)| {
-            let counts = pass.job.counts(&pass.piece).into_iter().enumerate();
+            let counts = pass.job.piece_counts(&pass.piece).into_iter().enumerate();
             let others = counts.filter(|(axis, _)| !operand.axes.contains(&Some(*axis)));
             others.map(|(_, count)| count).fold(1, usize::saturating_mul)
         });
@@ -234,7 +234,7 @@ impl Plan {
 
     /// The number of pieces of all passes.
     pub fn pieces(&self) -> usize {
-        let pieces = |pass: &Pass| pass.job.counts(&pass.piece).iter().product::<usize>();
+        let pieces = |pass: &Pass| pass.job.piece_counts(&pass.piece).iter().product::<usize>();
         self.passes.iter().map(pieces).fold(0, usize::saturating_add)
     }
 
@@ -256,7 +256,8 @@ impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut number = 0;
         for (index, pass) in self.passes.iter().enumerate() {
-            let (job, count) = (&pass.job, pass.job.counts(&pass.piece).iter().product::<usize>());
+            let (job, count) =
+                (&pass.job, pass.job.piece_counts(&pass.piece).iter().product::<usize>());
             if index > 0 {
                 writeln!(formatter)?;
             }
@@ -331,7 +332,7 @@ impl GraphVariant {
 }
 
 /// A search for the cheapest plan among the variants of a graph.
-struct Search<'a> {
+struct PlanSearch<'a> {
     variants: &'a [GraphVariant],
     outputs: &'a [StorageInfo],
     options: &'a StreamOptions<'a>,
@@ -340,7 +341,7 @@ struct Search<'a> {
 /// A lower bound of the bytes that any plan holds, if known.
 struct MemoryLowerBound(Option<usize>);
 
-impl Search<'_> {
+impl PlanSearch<'_> {
     /// The bytes that a plan may hold, without those that the caller holds.
     fn limit(&self) -> usize {
         self.options.memory_limit.saturating_sub(self.options.input_bytes)

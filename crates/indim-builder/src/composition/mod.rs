@@ -234,7 +234,7 @@ macro_rules! define_compositions {
                 /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed`.
                 #[track_caller]
                 pub fn $uname(&self, x: impl Operand, $($uparameter: $utype),*) -> BuildResult {
-                    let [x] = self.composed(Composition::$uop, [x.into_arg()], &RuleSet::None)?;
+                    let [x] = self.composition_operands(Composition::$uop, [x.into_arg()], &RuleSet::None)?;
                     definition::$uname(&x, $($uparameter),*)
                 }
             )*
@@ -307,7 +307,7 @@ macro_rules! define_compositions {
                     &self, x: impl Operand, y: impl Operand, $($bparameter: $btype),*
                 ) -> BuildResult {
                     let operands = [x.into_arg(), y.into_arg()];
-                    let [x, y] = self.builder.composed(Composition::$bop, operands, &self.rule)?;
+                    let [x, y] = self.builder.composition_operands(Composition::$bop, operands, &self.rule)?;
                     definition::$bname(&x, &y, $($bparameter),*)
                 }
             )*
@@ -387,7 +387,7 @@ impl Composition {
 impl GraphBuilder {
     /// The operands of a composition, checked and broadcast to the shape of its result.
     #[track_caller]
-    fn composed<const COUNT: usize>(
+    fn composition_operands<const COUNT: usize>(
         &self,
         composition: Composition,
         operands: [OperandArg; COUNT],

@@ -99,7 +99,7 @@ impl GraphBuilder {
     pub fn outer(&self, x: impl Operand, y: impl Operand) -> BuildResult {
         let [x, y] = self.operands_of("outer", x, y)?;
         let rule = ContractionRule::Tensordot { x: Vec::new(), y: Vec::new() };
-        self.product_of("outer", &rule, [self.flattened(x)?, self.flattened(y)?], None)
+        self.product_of("outer", &rule, [self.flatten_value(x)?, self.flatten_value(y)?], None)
     }
 
     /// NumPy's `matvec`: matrices in the last two axes of `x` times vectors in the last axis of `y`.
@@ -262,7 +262,7 @@ impl GraphBuilder {
     }
 
     /// All elements of a value along one axis.
-    fn flattened(&self, value: Value) -> BuildResult {
+    fn flatten_value(&self, value: Value) -> BuildResult {
         let shape = value.array_type()?.shape;
         if shape.rank() == 1 {
             return Ok(value);

@@ -108,7 +108,7 @@ impl GraphBuilder {
     ) -> Result<Vec<Value>, GraphError> {
         self.check_cell(cell, x, states, weights)?;
         let gates = self.input_gates(x, weights)?;
-        RecurrentStep::new(self, cell, weights).next(&gates, states)
+        RecurrentStep::new(self, cell, weights).next_states(&gates, states)
     }
 
     /// `x · Wᵀ + Wb`; the last axis of `x` is the input.
@@ -179,7 +179,11 @@ impl<'s> RecurrentStep<'s> {
     }
 
     /// The next states. `x` is the part of the gates that depends on the input, from `input_gates`.
-    pub(super) fn next(&self, x: &Value, states: &[Value]) -> Result<Vec<Value>, GraphError> {
+    pub(super) fn next_states(
+        &self,
+        x: &Value,
+        states: &[Value],
+    ) -> Result<Vec<Value>, GraphError> {
         match (self.cell.kind, states) {
             (CellKind::Lstm { gates, couples_forget }, [h, c]) => {
                 self.lstm(gates, couples_forget, x, [h, c])

@@ -142,7 +142,7 @@ impl GraphBuilder {
             None => None,
         };
         let (finals, all) = self.scan_loop(length, initial, &xs, *is_reversed, |b, s, x| {
-            let mut next = RecurrentStep::new(b, cell, weights).next(&x[0], s)?;
+            let mut next = RecurrentStep::new(b, cell, weights).next_states(&x[0], s)?;
             let mut result = next[0].clone();
             if let (Some(lengths), Some(position)) = (&lengths, x.get(1)) {
                 let is_within = position.lt(lengths);

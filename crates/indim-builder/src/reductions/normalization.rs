@@ -13,7 +13,7 @@ impl ReductionContext<'_> {
 
     /// `x / sqrt(square + epsilon) * gain`. `square` is the variance or the mean square, and `gain` the
     /// second operand of the call.
-    fn scaled(&self, x: &Value, square: &Value, epsilon: f64) -> BuildResult {
+    fn scale_by_deviation(&self, x: &Value, square: &Value, epsilon: f64) -> BuildResult {
         let numpy = self.builder().numpy();
         let deviation = (square + epsilon).sqrt().convert(self.scaling_dtype());
         let gain = self.broadcast_along(&self.others[0])?.convert(self.scaling_dtype());
@@ -25,12 +25,13 @@ pub(super) fn layer_norm(call: &ReductionContext<'_>, epsilon: f64) -> BuildResu
     let numpy = call.builder().numpy();
     let mean = call.wide_mean()?.convert(call.scaling_dtype());
     let distances = numpy.sub(call.x.convert(call.scaling_dtype()), mean)?;
-    let scaled = call.scaled(&distances, &call.wide_variance(0.0)?, epsilon)?;
+    let scaled = call.scale_by_deviation(&distances, &call.wide_variance(0.0)?, epsilon)?;
     let bias = call.broadcast_along(&call.others[1])?.convert(call.scaling_dtype());
     call.builder().convert(numpy.add(scaled, bias)?, call.dtype())
 }
 
 pub(super) fn rms_norm(call: &ReductionContext<'_>, epsilon: f64) -> BuildResult {
     let x = call.x.convert(call.scaling_dtype());
-    call.builder().convert(call.scaled(&x, &call.wide_mean_square()?, epsilon)?, call.dtype())
+    call.builder()
+        .convert(call.scale_by_deviation(&x, &call.wide_mean_square()?, epsilon)?, call.dtype())
 }

@@ -357,7 +357,7 @@ impl GraphBuilder {
             Err(kind) => return Err(self.error(name, &ids, kind)),
         };
         let selected = match &options.selected {
-            Some(selected) => Some(self.selected(name, &x, selected)?),
+            Some(selected) => Some(self.broadcast_mask(name, &x, selected)?),
             None => None,
         };
         let call =
@@ -413,7 +413,7 @@ impl GraphBuilder {
 
     /// The mask, checked and broadcast to the shape of `x`.
     #[track_caller]
-    fn selected(&self, name: &'static str, x: &Value, selected: &Value) -> BuildResult {
+    fn broadcast_mask(&self, name: &'static str, x: &Value, selected: &Value) -> BuildResult {
         let dtype = selected.array_type()?.dtype;
         if dtype != DType::Bool {
             let ids = self.ids(name, &[x, selected])?;

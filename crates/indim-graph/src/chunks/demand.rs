@@ -16,7 +16,7 @@ use super::cuts::preserved_axes;
 
 /// The stage axis of each axis of a value: the axis of the stage's shape with which it is cut. `None` if
 /// every chunk has the whole axis.
-pub(super) type Axes = Vec<Option<usize>>;
+pub(super) type StageAxes = Vec<Option<usize>>;
 
 /// Maximum number of uses of a value with different axes, averaged over the values of the graph. Above
 /// this, [`RereadLimit`] is returned.
@@ -52,18 +52,19 @@ impl core::error::Error for RereadLimit {}
 /// values for which `is_input` is true.
 pub(super) fn demanded_values(
     graph: &Graph,
-    roots: &[(ValueId, Axes)],
+    roots: &[(ValueId, StageAxes)],
     is_input: impl Fn(ValueId) -> bool,
-) -> Result<BTreeMap<ValueId, Vec<Axes>>, RereadLimit> {
-    let mut pending: BTreeMap<ValueId, Vec<Axes>> = BTreeMap::new();
-    let mut found: BTreeMap<ValueId, Vec<Axes>> = BTreeMap::new();
+) -> Result<BTreeMap<ValueId, Vec<StageAxes>>, RereadLimit> {
+    let mut pending: BTreeMap<ValueId, Vec<StageAxes>> = BTreeMap::new();
+    let mut found: BTreeMap<ValueId, Vec<StageAxes>> = BTreeMap::new();
     let mut budget = MAX_USES_PER_VALUE * graph.len();
-    let request = |pending: &mut BTreeMap<ValueId, Vec<Axes>>, value: ValueId, axes: Axes| {
-        let uses = pending.entry(value).or_default();
-        if !uses.contains(&axes) {
-            uses.push(axes);
-        }
-    };
+    let request =
+        |pending: &mut BTreeMap<ValueId, Vec<StageAxes>>, value: ValueId, axes: StageAxes| {
+            let uses = pending.entry(value).or_default();
+            if !uses.contains(&axes) {
+                uses.push(axes);
+            }
+        };
     for (value, axes) in roots {
         request(&mut pending, *value, axes.clone());
     }
@@ -89,7 +90,7 @@ pub(super) fn operand_axes(
     node: &Node,
     position: usize,
     axes: &[Option<usize>],
-) -> Axes {
+) -> StageAxes {
     let operand = &graph[node.operands[position]].array_type.shape;
     match &node.kind {
         NodeKind::BroadcastInDim(map) => {

@@ -7,7 +7,7 @@ use crate::passes::live_values;
 use crate::verify::VerifyErrorKind;
 
 use super::cuts::Cuts;
-use super::demand::{Axes, RereadLimit, demanded_values};
+use super::demand::{RereadLimit, StageAxes, demanded_values};
 use super::template::{Template, ValueUse};
 
 /// An input of a stage.
@@ -236,7 +236,7 @@ impl<'a> StagePlanner<'a> {
         };
         let first = source(values[0]);
         let cuts = self.cuts_of(first);
-        let axes: Axes = (0..cuts.len()).map(|axis| cuts[axis].map(|_| axis)).collect();
+        let axes: StageAxes = (0..cuts.len()).map(|axis| cuts[axis].map(|_| axis)).collect();
         let roots: Vec<ValueUse> =
             values.iter().map(|&value| (source(value), axes.clone())).collect();
         let demanded = demanded_values(self.graph, &roots, |value| self.is_input(value))?;

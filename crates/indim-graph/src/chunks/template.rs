@@ -12,7 +12,7 @@ use crate::verify::VerifyErrorKind;
 use crate::views::AxisSlice;
 use indim_arrays::Array;
 
-use super::demand::{Axes, operand_axes};
+use super::demand::{StageAxes, operand_axes};
 
 /// The size of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,14 +41,14 @@ pub(super) struct Template {
 }
 
 /// A value with the stage axes of one of its uses.
-pub(super) type ValueUse = (ValueId, Axes);
+pub(super) type ValueUse = (ValueId, StageAxes);
 
 impl Template {
     /// The template that computes the demanded values from `inputs`. Also returns the index of the node of
     /// each use of a value.
     pub(super) fn new(
         graph: &Graph,
-        demanded: &BTreeMap<ValueId, Vec<Axes>>,
+        demanded: &BTreeMap<ValueId, Vec<StageAxes>>,
         inputs: &[ValueUse],
     ) -> (Template, HashMap<ValueUse, usize>) {
         let mut template = Template::default();

@@ -8,7 +8,7 @@ use super::guards::MAX_SYMBOL_SIZE;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
 /// The reason why a size is a number and not a symbol, as text for messages.
-pub(super) type Reason = &'static str;
+pub(super) type PinReason = &'static str;
 
 /// A union-find forest over the axes of all values: axes in one class always have equal sizes.
 pub(super) struct SizeClasses {
@@ -17,7 +17,7 @@ pub(super) struct SizeClasses {
     /// The parent of each axis; a root is its own parent.
     parents: Vec<usize>,
     /// For each root, the reason why the size is a number; `None` if it may vary.
-    reasons: Vec<Option<Reason>>,
+    reasons: Vec<Option<PinReason>>,
 }
 
 impl SizeClasses {
@@ -62,7 +62,7 @@ impl SizeClasses {
     }
 
     /// The reason why the size of a class is a number; `None` if it may vary.
-    pub(super) fn reason(&self, class: usize) -> Option<Reason> {
+    pub(super) fn reason(&self, class: usize) -> Option<PinReason> {
         self.reasons[class]
     }
 
@@ -76,12 +76,12 @@ impl SizeClasses {
     }
 
     /// Makes the size of an axis a number; the first reason of a class is kept.
-    fn pin(&mut self, value: ValueId, axis: usize, reason: Reason) {
+    fn pin(&mut self, value: ValueId, axis: usize, reason: PinReason) {
         let class = self.class(value, axis);
         self.reasons[class].get_or_insert(reason);
     }
 
-    fn pin_all(&mut self, graph: &Graph, value: ValueId, reason: Reason) {
+    fn pin_all(&mut self, graph: &Graph, value: ValueId, reason: PinReason) {
         (0..rank(graph, value)).for_each(|axis| self.pin(value, axis, reason));
     }
 

@@ -74,5 +74,5 @@ pub(super) fn as_parameters(graph: &Graph, counts: &[SymbolicCount]) -> Graph {
     };
     let nodes = order.iter().enumerate().map(node).collect();
     let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
-    Graph::unchecked(nodes, outputs)
+    Graph::from_unverified(nodes, outputs)
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 use indim_shape::ErrorCode;
 
-use super::classes::Reason;
+use super::classes::PinReason;
 use crate::graph::{Graph, ValueId};
 use crate::terminal::shown;
 
@@ -59,7 +59,7 @@ pub struct Guards {
     /// The size of each axis of each parameter.
     pub(super) parameters: Vec<Vec<Size>>,
     /// The reason why each of these sizes is a number; not used for symbols.
-    pub(super) reasons: Vec<Vec<Reason>>,
+    pub(super) reasons: Vec<Vec<PinReason>>,
     pub(super) symbol_count: usize,
     /// The name of each symbol, if it has one.
     symbol_names: Vec<Option<String>>,
@@ -254,7 +254,7 @@ impl fmt::Display for Guards {
 pub(super) fn guards(
     graph: &Graph,
     sizes: &[Vec<Size>],
-    reasons: Vec<Vec<Reason>>,
+    reasons: Vec<Vec<PinReason>>,
     symbol_count: usize,
 ) -> Guards {
     let mut shapes: Vec<(Vec<Size>, usize)> = Vec::new();

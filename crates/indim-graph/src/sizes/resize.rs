@@ -5,7 +5,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt, HashSet};
 use indim_ops::ArrayType;
 
-use super::classes::{Reason, SizeClasses};
+use super::classes::{PinReason, SizeClasses};
 use super::counts::{SymbolicCount, as_parameters};
 use super::facts::SizeFacts;
 use super::guards::{Guards, Size, guards};
@@ -38,12 +38,12 @@ pub struct SymbolicGraph {
 }
 
 /// The reason if all sizes are numbers because some size depends on the inputs in an unsupported way.
-const UNSUPPORTED_SIZE: Reason =
+const UNSUPPORTED_SIZE: PinReason =
     "a size depends on those of the inputs in a way that is not supported";
 /// The reason if all sizes are numbers because arrays with distinct sizes would not fit into memory.
-const TOO_LARGE: Reason = "the arrays of the program have too many axes of different sizes";
+const TOO_LARGE: PinReason = "the arrays of the program have too many axes of different sizes";
 /// The reason if all sizes are numbers because only an axis of size 0 keeps an array within memory.
-const TOO_LARGE_IF_NONEMPTY: Reason =
+const TOO_LARGE_IF_NONEMPTY: PinReason =
     "an array without elements has other axes that are too long to vary";
 
 impl SymbolicGraph {
@@ -89,7 +89,7 @@ impl SymbolicGraph {
         graph: &Graph,
         classes: &mut SizeClasses,
         symbols: &HashMap<usize, usize>,
-        reason: Reason,
+        reason: PinReason,
     ) -> SymbolicGraph {
         let sizes = sizes(graph, classes, symbols);
         let mut reasons = Vec::with_capacity(graph.parameters().len());
@@ -149,7 +149,7 @@ impl SymbolicGraph {
             let array_type = ArrayType::new(node.array_type.dtype, shape);
             Node { kind, operands: node.operands.clone(), array_type }
         });
-        Graph::unchecked(nodes.collect(), self.graph.outputs().to_vec())
+        Graph::from_unverified(nodes.collect(), self.graph.outputs().to_vec())
     }
 
     /// Like [`SymbolicGraph::resized`], with [`SymbolicGraph::counts`] as scalar parameters after the

@@ -153,7 +153,7 @@ impl RuleCall<'_> {
 
     /// # Errors
     /// `RuleError::Shapes` for another rank.
-    pub(super) fn ranked(
+    pub(super) fn sizes_of_rank(
         &self,
         position: usize,
         rank: usize,

@@ -63,7 +63,7 @@ pub(super) fn shape_of_elements(
     if let Some(sizes) = call.symbols(position) {
         return Ok(sizes);
     }
-    let rank = call.ranked(position, 1)?[0].number().ok_or(RuleError::Unknown)?;
+    let rank = call.sizes_of_rank(position, 1)?[0].number().ok_or(RuleError::Unknown)?;
     match usize::try_from(rank) {
         Ok(rank) if rank <= indim_shape::MAX_RANK => Ok(call.new_symbols(rank)),
         _ => Err(RuleError::Unknown),
@@ -131,7 +131,7 @@ pub(super) fn random(call: &RuleCall<'_>) -> RuleResult {
 }
 
 pub(super) fn multinomial(call: &RuleCall<'_>) -> RuleResult {
-    let rows = call.ranked(0, 2)?[0].clone();
+    let rows = call.sizes_of_rank(0, 2)?[0].clone();
     let element = element_name(call.call.int("dtype", 6)?);
     array_result(&element, vec![rows, known_size(call.call.int("sample_size", 1)?)])
 }

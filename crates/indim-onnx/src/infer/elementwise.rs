@@ -46,7 +46,7 @@ pub(super) fn arithmetic(call: &RuleCall<'_>) -> RuleResult {
         "Add" => SymbolicSize::plus,
         "Sub" => SymbolicSize::minus,
         "Mul" => SymbolicSize::times,
-        "Div" => divided,
+        "Div" => divide_sizes,
         _ => |_: &SymbolicSize, _: &SymbolicSize| None,
     };
     let elements = broadcast_pairs(call, 0, 1)
@@ -55,7 +55,7 @@ pub(super) fn arithmetic(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// Integer division of sizes, which are not negative.
-fn divided(a: &SymbolicSize, b: &SymbolicSize) -> Option<SymbolicSize> {
+fn divide_sizes(a: &SymbolicSize, b: &SymbolicSize) -> Option<SymbolicSize> {
     a.divided_exactly(b).or_else(|| a.floor_divided(b.number()?))
 }
 

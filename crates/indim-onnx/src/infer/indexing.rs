@@ -26,7 +26,7 @@ pub(super) fn gather(call: &RuleCall<'_>) -> RuleResult {
 /// `GatherElements`: the shape of the indices.
 pub(super) fn gather_elements(call: &RuleCall<'_>) -> RuleResult {
     let rank = call.sizes(0)?.len();
-    array_result(&call.element(0)?, call.ranked(1, rank)?.to_vec())
+    array_result(&call.element(0)?, call.sizes_of_rank(1, rank)?.to_vec())
 }
 
 pub(super) fn gather_nd(call: &RuleCall<'_>) -> RuleResult {
@@ -51,7 +51,7 @@ pub(super) fn scatter(call: &RuleCall<'_>) -> RuleResult {
 /// `ScatterElements`: indices and updates have the same shape.
 pub(super) fn scatter_elements(call: &RuleCall<'_>) -> RuleResult {
     let indices = call.sizes(1)?;
-    let updates = call.ranked(2, indices.len())?;
+    let updates = call.sizes_of_rank(2, indices.len())?;
     for (axis, pair) in indices.iter().zip(updates).enumerate() {
         call.unify(pair, &format!("axis {axis} of indices and updates"))?;
     }
@@ -69,7 +69,7 @@ pub(super) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
             return shape_error(format!("indices of depth {depth} for rank {}", data.len()));
         };
         let expected = [before, rest].concat();
-        let updates = call.ranked(2, expected.len())?;
+        let updates = call.sizes_of_rank(2, expected.len())?;
         for (axis, pair) in expected.iter().zip(updates).enumerate() {
             call.unify(pair, &format!("axis {axis} of indices with data, and of updates"))?;
         }

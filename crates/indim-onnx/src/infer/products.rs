@@ -64,7 +64,7 @@ fn batch_sizes(
 
 pub(super) fn gemm(call: &RuleCall<'_>) -> RuleResult {
     let matrix = |position: usize, name: &str| {
-        let sizes = call.ranked(position, 2)?;
+        let sizes = call.sizes_of_rank(position, 2)?;
         let (rows, columns) = (sizes[0].clone(), sizes[1].clone());
         Ok::<_, RuleError>(match call.call.int(name, 0)? != 0 {
             true => (columns, rows),
@@ -82,7 +82,7 @@ pub(super) fn gemm(call: &RuleCall<'_>) -> RuleResult {
                 call.broadcast(rule, call.named(&[2])?, Some(&sizes))?;
             }
             false => {
-                call.ranked(2, 2)?;
+                call.sizes_of_rank(2, 2)?;
             }
         }
     }

@@ -9,7 +9,7 @@ use super::call::{
 /// `LSTM`, `GRU`, `RNN`: the hidden states of all steps, the last one, and for `LSTM` the last cell
 /// state.
 pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
-    let (x, weights) = (call.ranked(0, 3)?, call.ranked(1, 3)?);
+    let (x, weights) = (call.sizes_of_rank(0, 3)?, call.sizes_of_rank(1, 3)?);
     call.unify((&x[2], &weights[2]), "the width of the operand and the weights")?;
     let directions = match &call.call.text("direction", "forward")?[..] {
         "bidirectional" => 2,
@@ -113,7 +113,7 @@ pub(super) fn determinant(call: &RuleCall<'_>) -> RuleResult {
 
 /// `Col2Im`: an image of the given sizes from its blocks.
 pub(super) fn blocks(call: &RuleCall<'_>) -> RuleResult {
-    let x = call.ranked(0, 3)?;
+    let x = call.sizes_of_rank(0, 3)?;
     let (image, block) = (call.symbols(1), call.symbols(2));
     let (Some(image), Some(block)) = (image, block) else { return Err(RuleError::Unknown) };
     let count = SymbolicSize::product(&block);

@@ -166,7 +166,7 @@ pub(super) fn concat(call: &RuleCall<'_>) -> RuleResult {
     let axis = call.axis(call.call.int("axis", 1)?, result.len())?;
     let mut total = Some(known_size(0));
     for position in positions.clone() {
-        let sizes = call.ranked(position, result.len())?;
+        let sizes = call.sizes_of_rank(position, result.len())?;
         for (other, size) in sizes.iter().enumerate().filter(|(other, _)| *other != axis) {
             let what = format!("axis {other} of operands 0 and {position}");
             result[other] = call.unify((&result[other], size), &what)?;
@@ -316,7 +316,7 @@ pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
         let range = range.map(|((start, end), step)| (start, end, step));
         listed = listed.and_then(|list| {
             let (start, end, step) = range.as_ref()?;
-            sliced(&list, (start.number()?, end.number()?, *step))
+            slice_list(&list, (start.number()?, end.number()?, *step))
         });
         let size =
             range.and_then(|(start, end, step)| slice_size(&sizes[axis], (start, end, step)));
@@ -326,7 +326,10 @@ pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// The elements of a slice of a list.
-fn sliced(list: &[SymbolicSize], (start, end, step): (i64, i64, i64)) -> Option<Vec<SymbolicSize>> {
+fn slice_list(
+    list: &[SymbolicSize],
+    (start, end, step): (i64, i64, i64),
+) -> Option<Vec<SymbolicSize>> {
     let length = list.len() as i64;
     let bound = |at: i64| if at < 0 { at.saturating_add(length) } else { at };
     let mut picked = Vec::new();
@@ -407,7 +410,7 @@ pub(super) fn space_to_depth(call: &RuleCall<'_>) -> RuleResult {
 
 /// The type of the result: channels become image elements if `to_space`, else the reverse.
 fn move_blocks(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
-    let sizes = call.ranked(0, 4)?;
+    let sizes = call.sizes_of_rank(0, 4)?;
     let block = call.call.required_int("blocksize")?;
     if !(1..=END_OF_AXIS).contains(&block) {
         return shape_error(format!("blocksize is {block}"));

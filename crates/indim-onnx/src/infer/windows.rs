@@ -121,7 +121,7 @@ fn convolved_sizes(
     if x.len() < 3 {
         return shape_error(format!("a convolution takes rank 3 or more, not {}", x.len()));
     }
-    let w = call.ranked(weights, x.len())?;
+    let w = call.sizes_of_rank(weights, x.len())?;
     let groups = call.call.int("group", 1)?;
     if !(1..=MAX_NUMBER).contains(&groups) {
         return shape_error(format!("group is {groups}"));
@@ -143,7 +143,7 @@ fn convolved_sizes(
 pub(super) fn convolution(call: &RuleCall<'_>) -> RuleResult {
     let sizes = convolved_sizes(call, (0, 1))?;
     if call.optional(2).is_some() {
-        let bias = call.ranked(2, 1)?;
+        let bias = call.sizes_of_rank(2, 1)?;
         call.unify((&bias[0], &sizes[1]), "the bias and the channels of the result")?;
     }
     array_result(&call.element(0)?, sizes)
@@ -164,7 +164,7 @@ pub(super) fn transposed_convolution(call: &RuleCall<'_>) -> RuleResult {
     if x.len() < 3 {
         return shape_error(format!("a convolution takes rank 3 or more, not {}", x.len()));
     }
-    let w = call.ranked(1, x.len())?;
+    let w = call.sizes_of_rank(1, x.len())?;
     call.unify((&x[1], &w[0]), "the channels of the operand and the weights")?;
     let windows = Windows::new(call, kernel(call, w)?)?;
     let rank = x.len() - 2;
@@ -220,7 +220,7 @@ pub(super) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
 
 /// `RoiAlign`, `MaxRoiPool`: a grid of the same size for each region of the image (operand 1).
 pub(super) fn regions(call: &RuleCall<'_>) -> RuleResult {
-    let (x, rois) = (call.ranked(0, 4)?, call.ranked(1, 2)?);
+    let (x, rois) = (call.sizes_of_rank(0, 4)?, call.sizes_of_rank(1, 2)?);
     let (rows, columns) = match call.call.ints("pooled_shape")? {
         Some(shape) if shape.len() == 2 => (shape[0], shape[1]),
         Some(shape) => return shape_error(format!("pooled_shape is {shape:?}")),

@@ -24,7 +24,7 @@ impl ModelWriter<'_> {
             return self.of_halves(op, inputs, dtype);
         }
         Some(match op {
-            Op::Trunc => (self.truncated(x, dtype), "Where(x < 0, Ceil(x), Floor(x))"),
+            Op::Trunc => (self.trunc(x, dtype), "Where(x < 0, Ceil(x), Floor(x))"),
             Op::RoundAway => {
                 (self.round_away(x, dtype), "the truncated number and, from a half on, its sign")
             }
@@ -51,8 +51,8 @@ impl ModelWriter<'_> {
                 let (one, erf) = (self.number(1.0, dtype), self.op("Erf", &[x]));
                 (self.op("Sub", &[&one, &erf]), "1 - Erf(x), which cancels where x is large")
             }
-            Op::FloorDiv => (self.floored(x, y, dtype), "(x - Mod(x, y)) / y, less 1 below"),
-            Op::PyMod => (self.floored_remainder(x, y, dtype), "Mod with fmod = 1, moved by y"),
+            Op::FloorDiv => (self.floor_divide(x, y, dtype), "(x - Mod(x, y)) / y, less 1 below"),
+            Op::PyMod => (self.floor_remainder(x, y, dtype), "Mod with fmod = 1, moved by y"),
             Op::Hypot => (self.hypot(x, y, dtype), "the larger times Sqrt(1 + quotient^2)"),
             Op::Copysign => (self.copy_sign(x, y, dtype), "Where(y or 1/y < 0, -Abs(x), Abs(x))"),
             Op::Atan2 => (self.angle(x, y, dtype), "Atan of the quotient, in its quadrant"),
@@ -106,7 +106,7 @@ impl ModelWriter<'_> {
         })
     }
 
-    fn truncated(&mut self, x: &str, dtype: DType) -> String {
+    fn trunc(&mut self, x: &str, dtype: DType) -> String {
         let zero = self.number(0.0, dtype);
         let is_below = self.op("Less", &[x, &zero]);
         let (up, down) = (self.op("Ceil", &[x]), self.op("Floor", &[x]));
@@ -114,7 +114,7 @@ impl ModelWriter<'_> {
     }
 
     fn round_away(&mut self, x: &str, dtype: DType) -> String {
-        let whole = self.truncated(x, dtype);
+        let whole = self.trunc(x, dtype);
         let fraction = self.op("Sub", &[x, &whole]);
         let fraction = self.op("Abs", &[&fraction]);
         let half = self.number(0.5, dtype);
@@ -185,7 +185,7 @@ impl ModelWriter<'_> {
         [rest, differ]
     }
 
-    fn floored_remainder(&mut self, x: &str, y: &str, dtype: DType) -> String {
+    fn floor_remainder(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let [rest, differ] = self.remainder(x, y, dtype);
         let moved = self.op("Add", &[&rest, y]);
         self.op("Where", &[&differ, &moved, &rest])
@@ -194,7 +194,7 @@ impl ModelWriter<'_> {
     /// `floor(x / y)`, computed as `(x - remainder) / y`, less 1 if the signs of the remainder and of
     /// `y` differ. The exact result is an integer, so the computed one is rounded to an integer. If `y`
     /// is 0, the result is `x / y`.
-    fn floored(&mut self, x: &str, y: &str, dtype: DType) -> String {
+    fn floor_divide(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let [zero, one] = [0.0, 1.0].map(|number| self.number(number, dtype));
         let [rest, differ] = self.remainder(x, y, dtype);
         let multiple = self.op("Sub", &[x, &rest]);

@@ -172,10 +172,10 @@ impl ModelWriter<'_> {
             AxisOperator::OneAxis(operator) => {
                 let (from, merged) =
                     (&array_type.shape, merge_axes(&array_type.shape, &found.axes));
-                let x = self.resized(&whole, from, &merged);
+                let x = self.reshape_value(&whole, from, &merged);
                 let axis = int_attribute("axis", found.axes[0] as i64);
                 let name = self.node(operator, &[&x], vec![axis]);
-                self.resized(&name, &merged, from)
+                self.reshape_value(&name, &merged, from)
             }
         };
         self.set_value(value, name, array_type.shape);

@@ -49,7 +49,7 @@ impl ModelWriter<'_> {
         if dtype != found.dtype {
             name = self.cast(&name, found.dtype);
         }
-        name = self.resized(&name, &matmul.result, &matmul.unmerged);
+        name = self.reshape_value(&name, &matmul.result, &matmul.unmerged);
         name = self.transpose(name, matmul.order);
         self.set_value(value, name, shape);
     }
@@ -66,10 +66,10 @@ impl ModelWriter<'_> {
         if array_type.dtype != dtype {
             name = self.cast(&name, dtype);
         }
-        name = self.resized(&name, &array_type.shape, &operand.shape);
+        name = self.reshape_value(&name, &array_type.shape, &operand.shape);
         name = self.transpose(name, operand.order.clone());
         let sizes = operand.order.iter().map(|&axis| operand.shape[axis]).collect();
-        name = self.resized(&name, &sizes, &operand.matrices);
+        name = self.reshape_value(&name, &sizes, &operand.matrices);
         if operand.is_transposed && !is_transposed_later {
             let mut axes: Vec<usize> = (0..operand.matrices.rank()).collect();
             let last = axes.len() - 1;

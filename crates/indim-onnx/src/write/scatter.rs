@@ -68,7 +68,7 @@ impl ModelWriter<'_> {
         let rank = of_indices.rank();
         let places = self.onnx_indices(indices, shape[axis], mode);
         let listed: Shape = of_indices.iter().copied().chain([1]).collect();
-        let places = self.resized(&places, &of_indices, &listed);
+        let places = self.reshape_value(&places, &of_indices, &listed);
         let first = |count: usize| (axis..axis + count).chain(0..axis);
         let front: Vec<usize> = first(1).chain(axis + 1..shape.rank()).collect();
         let of_updates = first(rank).chain(axis + rank..shape.rank() + rank - 1).collect();

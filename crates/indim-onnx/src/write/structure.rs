@@ -13,7 +13,7 @@ fn sizes_of(shape: &Shape) -> Vec<i64> {
 
 impl ModelWriter<'_> {
     /// Adds a reshape of a value, unless the shapes are equal; returns the name of the result.
-    pub(super) fn resized(&mut self, name: &str, from: &Shape, to: &Shape) -> String {
+    pub(super) fn reshape_value(&mut self, name: &str, from: &Shape, to: &Shape) -> String {
         if from == to {
             return name.to_owned();
         }
@@ -42,7 +42,7 @@ impl ModelWriter<'_> {
         let mut order: Vec<usize> = (0..operand_rank).collect();
         order.sort_by_key(|&axis| map[axis]);
         if !map.is_increasing() {
-            name = self.resized(&name, &sizes, &(0..operand_rank).map(size).collect());
+            name = self.reshape_value(&name, &sizes, &(0..operand_rank).map(size).collect());
             let order_list = order.iter().map(|&axis| axis as i64).collect();
             name = self.node("Transpose", &[&name], vec![ints_attribute("perm", order_list)]);
             sizes = order.iter().map(|&axis| size(axis)).collect();
@@ -50,7 +50,7 @@ impl ModelWriter<'_> {
         let mut target = vec![1; rank];
         (0..operand_rank).for_each(|axis| target[map[axis]] = size(axis));
         let target = Shape::from(target);
-        let name = self.resized(&name, &sizes, &target);
+        let name = self.reshape_value(&name, &sizes, &target);
         self.set_value(value, name, target);
     }
 
@@ -59,7 +59,7 @@ impl ModelWriter<'_> {
             (&self.graph[operand].array_type.shape, &self.graph[value].array_type.shape);
         let (from, to) = (from.clone(), to.clone());
         let whole = self.materialized(operand);
-        let name = self.resized(&whole, &from, &to);
+        let name = self.reshape_value(&whole, &from, &to);
         self.set_value(value, name, to);
     }
 
@@ -80,7 +80,7 @@ impl ModelWriter<'_> {
         let mut sizes = vec![1; array_type.shape.rank() - axis];
         sizes[0] = count;
         let sizes = Shape::from(sizes);
-        let name = self.resized(&name, &Shape::from([count]), &sizes);
+        let name = self.reshape_value(&name, &Shape::from([count]), &sizes);
         self.set_value(value, name, sizes);
     }
 

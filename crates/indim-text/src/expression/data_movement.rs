@@ -111,7 +111,7 @@ impl Elaborator<'_, '_> {
         self.promote(call, &mut values)?;
         if call.is_flat() {
             for value in &mut values {
-                *value = self.flat(call, value)?;
+                *value = self.flatten(call, value)?;
             }
         }
         let axis = call.axis().unwrap_or(0);
@@ -143,7 +143,7 @@ impl Elaborator<'_, '_> {
     fn sort(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let mut x = self.value(call.nodes[0])?;
         if call.is_flat() {
-            x = self.flat(call, &x)?;
+            x = self.flatten(call, &x)?;
         }
         let rank = self.array_shape(&x, call.mark)?.rank();
         let axis = self.checked_axes(call, &[call.axis().unwrap_or(-1)], rank)?[0] as i64;
@@ -189,7 +189,7 @@ impl Elaborator<'_, '_> {
         let [x, indices] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
         let (x, axis) = match call.axis() {
             Some(axis) => (x, axis),
-            None => (self.flat(call, &x)?, 0),
+            None => (self.flatten(call, &x)?, 0),
         };
         self.graph(call, self.builder.take(x, indices, axis, mode))
     }
@@ -197,7 +197,7 @@ impl Elaborator<'_, '_> {
     fn take_along_axis(&self, call: &DataMovementCall<'_>) -> ElaborateResult<Value> {
         let mode = self.take_mode(call)?;
         let [x, indices] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
-        let x = if call.is_flat() { self.flat(call, &x)? } else { x };
+        let x = if call.is_flat() { self.flatten(call, &x)? } else { x };
         let axis = call.axis().unwrap_or(-1);
         self.graph(call, self.builder.take_along_axis(x, indices, axis, mode))
     }
@@ -234,7 +234,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// The elements of `x` in row-major order, along one axis.
-    fn flat(&self, call: &DataMovementCall<'_>, x: &Value) -> ElaborateResult<Value> {
+    fn flatten(&self, call: &DataMovementCall<'_>, x: &Value) -> ElaborateResult<Value> {
         let count = self.array_shape(x, call.mark)?.element_count().unwrap_or(usize::MAX);
         self.graph(call, self.builder.reshape(x, [count]))
     }
@@ -298,7 +298,8 @@ impl Elaborator<'_, '_> {
             let expected = "one size for each axis: name axes with axis=";
             return Err(self.bad_argument(call, "window_shape", expected));
         }
-        let [stride, dilation] = [self.distance(call, "stride")?, self.distance(call, "dilation")?];
+        let [stride, dilation] =
+            [self.stride_or_dilation(call, "stride")?, self.stride_or_dilation(call, "dilation")?];
         let mut windows = Vec::with_capacity(axes.len());
         for (axis, &size) in axes.into_iter().zip(given) {
             let span = call.span_of(AttributeKey::WindowShape).unwrap_or(call.mark);
@@ -310,7 +311,11 @@ impl Elaborator<'_, '_> {
     }
 
     /// A stride or dilation; 1 if it is not given.
-    fn distance(&self, call: &DataMovementCall<'_>, name: &'static str) -> ElaborateResult<usize> {
+    fn stride_or_dilation(
+        &self,
+        call: &DataMovementCall<'_>,
+        name: &'static str,
+    ) -> ElaborateResult<usize> {
         match self.number(call, name)? {
             None => Ok(1),
             Some(Literal::Int(distance @ 1..)) if usize::try_from(distance).is_ok() => {
@@ -362,7 +367,7 @@ impl Elaborator<'_, '_> {
         let Some(axes) = call.axes() else {
             let shape = self.array_shape(&x, call.mark)?;
             let shift = shifts.iter().fold(0i64, |sum, shift| sum.wrapping_add(*shift));
-            let roll = self.builder.roll(self.flat(call, &x)?, shift, 0);
+            let roll = self.builder.roll(self.flatten(call, &x)?, shift, 0);
             return self.graph(call, roll.and_then(|roll| self.builder.reshape(roll, shape)));
         };
         let shifts = if shifts.len() == 1 { vec![shifts[0]; axes.len()] } else { shifts.to_vec() };

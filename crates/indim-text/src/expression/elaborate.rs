@@ -284,12 +284,17 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let reordered = [low, x, high];
         let operation = ElementwiseCall { op, variant, nodes: &reordered, rule, states_rule, mark };
         let clipped = self.elementwise(&operation)?;
-        if by_name { self.in_order_of(clipped, nodes, mark) } else { Ok(clipped) }
+        if by_name { self.transpose_to_order_of(clipped, nodes, mark) } else { Ok(clipped) }
     }
 
     /// Transposes a result to the order in which the operands `nodes` name the axes. `clip` elaborates its
     /// operands in another order, and the order of operands determines the order of named axes.
-    fn in_order_of(&self, value: Value, nodes: &[NodeIndex], mark: Span) -> ElaborateResult<Value> {
+    fn transpose_to_order_of(
+        &self,
+        value: Value,
+        nodes: &[NodeIndex],
+        mark: Span,
+    ) -> ElaborateResult<Value> {
         let lists: Vec<AxisNames> = nodes
             .iter()
             .filter_map(|&node| match &self.operands[node] {

@@ -323,7 +323,9 @@ impl ExprError {
             K::AmbiguousFunction { .. } => {
                 "write py_mod (sign of the divisor) or rem (sign of the dividend)".to_owned()
             }
-            K::LiteralOutOfRange { literal: Literal::Int(value), dtype } => wider(*value, *dtype),
+            K::LiteralOutOfRange { literal: Literal::Int(value), dtype } => {
+                wider_type_help(*value, *dtype)
+            }
             K::AxisOrOperand { function, operand, number } => {
                 let (operand, number) = (shorten(operand), shorten(number));
                 format!(
@@ -351,7 +353,7 @@ impl ExprError {
 }
 
 /// The help text for a whole number that `dtype` does not represent.
-fn wider(value: i128, dtype: DType) -> String {
+fn wider_type_help(value: i128, dtype: DType) -> String {
     let is_widest = matches!(dtype, DType::I64 | DType::U64);
     match (u64::try_from(value), i64::try_from(value)) {
         (_, Ok(_)) if !is_widest || value < 0 => "use a wider type, as in i64(x)".to_owned(),

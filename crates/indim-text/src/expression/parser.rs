@@ -117,7 +117,7 @@ impl<'t> Parser<'t> {
                 }
                 Token::Symbol(symbol) => match UnaryOperator::from_symbol(symbol) {
                     Some(operator) => self.push(Frame::Unary { operator, mark: span }, span)?,
-                    None => return Err(self.no_operand(span)),
+                    None => return Err(self.missing_operand(span)),
                 },
                 Token::End => return Err(self.unexpected(span, "a value")),
             }
@@ -389,7 +389,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The error for a symbol in place of an operand; `m += 1` gets its own.
-    fn no_operand(&self, span: Span) -> ExprError {
+    fn missing_operand(&self, span: Span) -> ExprError {
         match self.stack.last() {
             Some(Frame::Binary { mark, .. }) if self.slice(mark.to(span)).ends_with('=') => {
                 let found = mark.to(span);

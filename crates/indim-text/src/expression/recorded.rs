@@ -305,7 +305,7 @@ impl PrintedCall {
             UnaryOperator::ALL.iter().find(|operator| operator.symbol() == call.function);
         match operator {
             Some(&operator) => Ok(SyntaxNodeKind::Unary { operator, operand }),
-            None => Err(self.unknown(call)),
+            None => Err(self.unknown_function(call)),
         }
     }
 
@@ -318,11 +318,11 @@ impl PrintedCall {
             BinaryOperator::ALL.iter().find(|operator| operator.symbol() == call.function);
         match operator {
             Some(&operator) => Ok(SyntaxNodeKind::Binary { operator, operands }),
-            None => Err(self.unknown(call)),
+            None => Err(self.unknown_function(call)),
         }
     }
 
-    fn unknown(&self, call: &RecordedCall) -> ExprError {
+    fn unknown_function(&self, call: &RecordedCall) -> ExprError {
         let (name, suggestion) = (call.function.clone(), None);
         ExprError::new(ExprErrorKind::UnknownFunction { name, suggestion }, self.mark)
     }
