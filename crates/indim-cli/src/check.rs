@@ -10,7 +10,7 @@ use indim::formats::{
     CheckFailure, CheckReport, FormatLimits, LintOptions, LintReport, LoadError, LoadedModel,
     Mismatch, ReadOptions, SourceFile, Tolerance, read_onnx_tensor,
 };
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::failure::Failure;
 use crate::model::open;
@@ -178,7 +178,7 @@ fn lint_errors(source: &SourceFile) -> Option<String> {
 /// The label of a piece of a file, which is one of the programs in it: the name of the file, with the
 /// line on which the piece begins unless that is line 1.
 fn piece_name(source: &SourceFile) -> String {
-    let name = shown(source.name());
+    let name = printable(source.name());
     match source.line_and_column(0).0 {
         1 => name,
         line => format!("{name}:{line}"),
@@ -224,5 +224,5 @@ fn tensors(folder: &Path, prefix: &str) -> Result<Vec<Array>, Diagnostic> {
 }
 
 fn shown_path(path: &Path) -> String {
-    shown(&path.to_string_lossy())
+    printable(&path.to_string_lossy())
 }

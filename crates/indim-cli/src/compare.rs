@@ -8,7 +8,7 @@ use indim::ArrayView;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::ArrayFormat;
 use indim::formats::{ComparedValue, DumpComparison, ReadOptions, Tolerance};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::check::{ToleranceArgs, difference_text, list_folder};
 use crate::failure::Failure;
@@ -120,7 +120,7 @@ fn summary(compared: &[ComparedValue]) -> String {
     let counts = format!("{} {noun} compared, {} different", compared.len(), different.len());
     match agreeing.into_iter().max_by_key(|value| value.distance) {
         Some(ComparedValue { name, distance: Some(distance), .. }) if *distance > 0 => {
-            let (name, distance) = (shown(name), distance_text(*distance));
+            let (name, distance) = (printable(name), distance_text(*distance));
             format!("{counts}; the others by at most {distance} (`{name}`)\n")
         }
         Some(_) => format!("{counts}; the others are equal\n"),
@@ -131,13 +131,18 @@ fn summary(compared: &[ComparedValue]) -> String {
 /// A line for each kind of values that were not compared.
 fn remarks(comparison: &DumpComparison) -> Vec<String> {
     let DumpComparison { opaque, lacking, unknown, .. } = comparison;
-    let opaque = opaque.iter().map(|it| format!("{} ({})", shown(&it.name), shown(&it.operator)));
-    let lacking =
-        lacking.iter().map(|(name, needed)| format!("{} needs {}", shown(name), shown(needed)));
+    let opaque =
+        opaque.iter().map(|it| format!("{} ({})", printable(&it.name), printable(&it.operator)));
+    let lacking = lacking
+        .iter()
+        .map(|(name, needed)| format!("{} needs {}", printable(name), printable(needed)));
     let lines = [
         listing("given, because nothing computes it here", opaque),
         listing("not compared, because the dump lacks a value", lacking),
-        listing("not compared, because no value has the name", unknown.iter().map(|it| shown(it))),
+        listing(
+            "not compared, because no value has the name",
+            unknown.iter().map(|it| printable(it)),
+        ),
     ];
     lines.into_iter().flatten().collect()
 }
@@ -166,7 +171,7 @@ fn add_folder(
 ) -> Result<(), Diagnostic> {
     if depth > MAX_DEPTH {
         let message =
-            format!("{}: folders more than {MAX_DEPTH} deep", shown(&folder.to_string_lossy()));
+            format!("{}: folders more than {MAX_DEPTH} deep", printable(&folder.to_string_lossy()));
         return Err(Diagnostic::new(ErrorCode::IO, message));
     }
     for path in list_folder(folder)? {
@@ -184,7 +189,7 @@ fn add_folder(
 }
 
 fn nothing_compared(dump: &Path, comparison: &DumpComparison) -> Diagnostic {
-    let dump = shown(&dump.to_string_lossy());
+    let dump = printable(&dump.to_string_lossy());
     let message = format!("{dump}: the dump has no value that indim computes");
     let mut error = Diagnostic::new(ErrorCode::NOTHING_COMPARED, message);
     remarks(comparison).into_iter().for_each(|remark| error.remark("note", remark));
@@ -200,7 +205,7 @@ fn difference_report(value: &ComparedValue) -> String {
     let difference = difference.as_ref().map_or_else(String::new, difference_text);
     let distance =
         distance.map_or_else(String::new, |it| format!(", at most {} apart", distance_text(it)));
-    let (name, operator) = (shown(name), shown(operator));
+    let (name, operator) = (printable(name), printable(operator));
     format!("first difference: `{name}` of {operator}\n  --> {place}\n   {difference}{distance}\n")
 }
 
@@ -208,7 +213,11 @@ fn difference_report(value: &ComparedValue) -> String {
 fn line(value: &ComparedValue) -> String {
     let verdict = if value.difference.is_some() { "differs" } else { "agrees" };
     let distance = value.distance.map_or_else(|| "other type".to_owned(), distance_text);
-    format!("{verdict:<8} {} ({}): {distance}\n", shown(&value.name), shown(&value.operator))
+    format!(
+        "{verdict:<8} {} ({}): {distance}\n",
+        printable(&value.name),
+        printable(&value.operator)
+    )
 }
 
 /// `3 ulp`; `u64::MAX` is the distance of a number from a NaN or an infinity. For integers the distance

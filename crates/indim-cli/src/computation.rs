@@ -7,7 +7,7 @@ use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::CompleteResult;
 use indim::run::{ExecutorChoice, Level, UnknownExecutor, UnknownLevel};
 use indim::{Array, ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, RunOptions};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::byte_size::parse_byte_size;
 use crate::destination::Destination;
@@ -69,7 +69,7 @@ pub(crate) fn compile_options() -> Result<CompileOptions, Diagnostic> {
         options = options.level(level.map_err(level_error)?);
     }
     if let Some(name) = std::env::var_os("INDIM_EXECUTOR") {
-        let executor = shown(&name.to_string_lossy()).parse::<ExecutorChoice>();
+        let executor = printable(&name.to_string_lossy()).parse::<ExecutorChoice>();
         let executor_error = |error: UnknownExecutor| {
             Diagnostic::new(ErrorCode::UNKNOWN_EXECUTOR, format!("INDIM_EXECUTOR: {error}"))
         };

@@ -7,7 +7,7 @@ use indim::broadcast::{RuleChoice, RuleSetName, convert_broadcast};
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::ModelFormat;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::bare::{AttributeOptions, BareOperand, elaborate, operand_labels};
 use crate::convert_program::ProgramOptions;
@@ -59,7 +59,7 @@ impl Convert {
         let [file, types @ ..] = self.operands.as_slice() else { return Ok(()) };
         if !Path::new(file).exists() {
             let message =
-                format!("`{}` is not a file; shapes are converted --from RULE", shown(file));
+                format!("`{}` is not a file; shapes are converted --from RULE", printable(file));
             return Err(Failure::Usage(message));
         }
         let Some(format) = ModelFormat::named(&self.to) else {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{ModelFormat, WriteOptions, WrittenModel, save};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::failure::Failure;
 use crate::model::{declared_inputs, load, load_diagnostic};
@@ -73,7 +73,7 @@ impl ProgramOptions {
         }
         let names = to.extensions().iter().map(|extension| format!(".{extension}"));
         let names = names.collect::<Vec<_>>().join(" or ");
-        let path = shown(&path.to_string_lossy());
+        let path = printable(&path.to_string_lossy());
         let message = format!("{path}: a program of {to} is written as {names}; name the file so");
         Err(Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message))
     }
@@ -91,7 +91,7 @@ impl ProgramOptions {
 /// Prints to standard error the composed operations, and where the other system's results may differ.
 fn print_notes(written: &WrittenModel) {
     for composed in &written.composed {
-        let (operation, by) = (shown(&composed.operation), shown(&composed.by));
+        let (operation, by) = (printable(&composed.operation), printable(&composed.by));
         print_message(&format!("note[composed]: {operation} x{}, written as {by}", composed.count));
     }
     written.warnings.iter().for_each(|warning| print_message(&format!("warning: {warning}")));

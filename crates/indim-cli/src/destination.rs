@@ -11,7 +11,7 @@ use indim::files::{
     OutputFile, ResultMetadata, Sink, write_npy_to, write_whole,
 };
 use indim::{Array, ArrayType, ArrayViewMut};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::progress::TerminalProgress;
 use crate::signals;
@@ -57,9 +57,9 @@ fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
     let message = format!(
         "{}: a result is written as {}, not as .{}; name the file so, or print the result as text: --format \
          csv or --format json, without -o",
-        shown(&path.to_string_lossy()),
+        printable(&path.to_string_lossy()),
         ArrayFormat::writable_endings(),
-        shown(extension)
+        printable(extension)
     );
     Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message)
 }

@@ -26,7 +26,7 @@ use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
 use crate::source::{LoadedOperand, OperandMetadata, in_binding, split_binding};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_text::{parse_array_type, parse_symbolic_type, split_axis_names};
 
 /// Show what is broadcast in an expression, in a rule applied to shapes, or in a model file.
@@ -371,7 +371,7 @@ fn passes_text(
     let held = plan.held_bytes();
     let passes = plan.to_string();
     let decoded = plan.decodings().into_iter().map(|(name, times)| {
-        format!("chunks of {} are decoded {times:.1} times on average", shown(name))
+        format!("chunks of {} are decoded {times:.1} times on average", printable(name))
     });
     let lines = passes.lines().map(str::to_owned).chain(decoded);
     let lines: Vec<String> = lines.map(|line| format!("  {line}\n")).collect();

@@ -3,7 +3,7 @@
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::explain::{InputError, InputErrorKind};
 use indim::text::{Expression, ParseLimits};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::report::Report;
 
@@ -32,7 +32,7 @@ pub(crate) fn check_names(expression: &Expression, names: &[&str]) -> Result<(),
             return Err(unused_name(name, expression));
         }
         if names[..index].contains(name) {
-            let message = format!("`{}` is bound twice", shown(name));
+            let message = format!("`{}` is bound twice", printable(name));
             return Err(Diagnostic::new(ErrorCode::DUPLICATE_NAME, message));
         }
     }
@@ -53,8 +53,8 @@ pub(crate) fn input_error_report(error: &InputError, expression: &Expression) ->
 
 fn unused_name(name: &str, expression: &Expression) -> Diagnostic {
     let names: Vec<String> =
-        expression.names().iter().map(|name| format!("`{}`", shown(name))).collect();
-    let message = format!("`{}` does not occur in the expression", shown(name));
+        expression.names().iter().map(|name| format!("`{}`", printable(name))).collect();
+    let message = format!("`{}` does not occur in the expression", printable(name));
     let mut unused = Diagnostic::new(ErrorCode::UNUSED_NAME, message);
     unused.help(match names.is_empty() {
         true => "it has no names".to_owned(),

@@ -10,7 +10,7 @@ use indim::broadcast::RuleSetName;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::write_npy;
 use indim::formats::{ModelFormat, save};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_oracle::{Kit, KitCase, native_rules};
 
 /// Maximum number of cases of a kit; more do not improve it.
@@ -81,6 +81,6 @@ fn rule_not_in_format(rule: RuleSetName, format: ModelFormat) -> Diagnostic {
 }
 
 fn io_error_at(path: &Path) -> impl Fn(io::Error) -> Diagnostic {
-    let path = shown(&path.to_string_lossy());
+    let path = printable(&path.to_string_lossy());
     move |error| Diagnostic::new(ErrorCode::IO, format!("{path}: {error}"))
 }

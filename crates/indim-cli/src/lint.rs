@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{LintOptions, LintReport, OutlineOptions, SarifLog, ValueType};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::failure::Failure;
 use crate::model::open;
@@ -60,7 +60,7 @@ impl DeclareArgs {
             declared.ok_or_else(|| {
                 Failure::Usage(format!(
                     "--declare takes NAME=TYPE, as in 'y=f32[2, N]': {}",
-                    shown(text)
+                    printable(text)
                 ))
             })
         };
@@ -106,7 +106,7 @@ pub(crate) fn report(file: &Path, options: &LintOptions) -> Result<LintReport, D
 /// A file that cannot be read, as JSON.
 fn refused_json(file: &Path, diagnostic: &Diagnostic) -> String {
     serde_json::json!({
-        "file": shown(&file.to_string_lossy()),
+        "file": printable(&file.to_string_lossy()),
         "error": {
             "code": diagnostic.code.as_str(),
             "level": "error",

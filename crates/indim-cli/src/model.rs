@@ -9,7 +9,7 @@ use indim::formats::{
     ModelFormat, ModelInput, ReadOptions, SourceFile, ValueType,
 };
 use indim::{ArrayType, DType, Shape};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::program::shell_quoted;
 use crate::source::{LoadedOperand as Operand, in_binding};
@@ -47,7 +47,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Result<LoadedModel, LoadEr
     let source = open(path)?;
     if source.pieces().len() > 1 && ModelFormat::of(source.bytes()) == Some(ModelFormat::StableHlo)
     {
-        let message = format!("{}: the file holds several programs", shown(source.name()));
+        let message = format!("{}: the file holds several programs", printable(source.name()));
         let mut error = Diagnostic::new(ErrorCode::SEVERAL_PROGRAMS, message);
         error.help("`indim check` runs those that say themselves what they give");
         return Err(error);
@@ -58,7 +58,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Result<LoadedModel, LoadEr
 /// Opens a file that may hold programs.
 pub(crate) fn open(path: &Path) -> Result<SourceFile, Diagnostic> {
     SourceFile::open(path).map_err(|error| {
-        let path = shown(&path.to_string_lossy());
+        let path = printable(&path.to_string_lossy());
         Diagnostic::new(ErrorCode::IO, format!("{path}: {error}"))
     })
 }
@@ -86,7 +86,7 @@ pub(crate) fn bind<'m, 'a>(
         match (named, position) {
             (Some((name, source)), Some(position)) => {
                 if bound[position].1.replace(source).is_some() {
-                    let message = format!("the input `{}` is bound twice", shown(name));
+                    let message = format!("the input `{}` is bound twice", printable(name));
                     return Err(Diagnostic::new(ErrorCode::DUPLICATE_NAME, message));
                 }
             }
@@ -101,7 +101,7 @@ pub(crate) fn bind<'m, 'a>(
         match unbound.next() {
             Some(slot) => slot.1 = Some(source),
             None => {
-                let message = format!("`{}` is one input too many", shown(source));
+                let message = format!("`{}` is one input too many", printable(source));
                 let mut error = Diagnostic::new(ErrorCode::INPUT_COUNT, message);
                 error.help(inputs_text(model));
                 return Err(error);
@@ -144,7 +144,7 @@ fn bind_input(
 }
 
 fn unknown_input(name: &str, model: &LoadedModel) -> Diagnostic {
-    let message = format!("no input is called `{}`", shown(name));
+    let message = format!("no input is called `{}`", printable(name));
     let mut error = Diagnostic::new(ErrorCode::UNKNOWN_NAME, message);
     error.help(inputs_text(model));
     error
@@ -154,7 +154,7 @@ fn unknown_input(name: &str, model: &LoadedModel) -> Diagnostic {
 pub(crate) fn inputs_text(model: &LoadedModel) -> String {
     let inputs = model.inputs().iter();
     let descriptions: Vec<String> =
-        inputs.map(|input| format!("{}: {}", shown(&input.name), input.declared())).collect();
+        inputs.map(|input| format!("{}: {}", printable(&input.name), input.declared())).collect();
     match descriptions.is_empty() {
         true => "the program takes no inputs".to_owned(),
         false => format!("the inputs are {}", descriptions.join(", ")),
@@ -168,7 +168,7 @@ pub(crate) fn load_diagnostic(error: &LoadError, model: &LoadedModel) -> Diagnos
         diagnostic.help(inputs_text(model));
     }
     if let Some(missing) = missing_input(error, model) {
-        let name = shown(&missing.name);
+        let name = printable(&missing.name);
         let literal = example(missing).map(|it| format!(", or elements: {name}='{it}'"));
         diagnostic.help(format!("write {name}=FILE.npy{}", literal.unwrap_or_default()));
     }

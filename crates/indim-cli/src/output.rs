@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use indim::errors::{Diagnostic, DiagnosticPart, ErrorCode};
 use indim::explain::ExplainedBroadcast;
 use indim::text::Expression;
-use indim_graph::terminal::{lines_shown, shown};
+use indim_graph::terminal::{printable, printable_lines};
 
 use crate::color;
 
@@ -31,7 +31,7 @@ pub(crate) fn ignore_broken_pipe(result: io::Result<()>) -> Result<(), Diagnosti
 /// Prints to standard error. All messages go through here or through [`print_diagnostic`], so that control
 /// characters in a name, a file or an argument never reach the terminal.
 pub(crate) fn print_message(message: &str) {
-    let message = lines_shown(message.trim_end());
+    let message = printable_lines(message.trim_end());
     write_error(&match message
         .split_once(": ")
         .and_then(|(head, _)| Some((head, title_style(head)?)))
@@ -45,7 +45,7 @@ pub(crate) fn print_message(message: &str) {
 pub(crate) fn print_diagnostic(diagnostic: &Diagnostic) {
     let mut text = String::new();
     let drawn = diagnostic.write_parts(&mut |kind, part_text| {
-        let (style, part_text) = (part_style(kind), lines_shown(part_text));
+        let (style, part_text) = (part_style(kind), printable_lines(part_text));
         write!(text, "{style}{part_text}{style:#}")
     });
     drawn.expect("invariant: text is written to a string");
@@ -94,7 +94,7 @@ pub(crate) fn note_unused(expression: &Expression) {
     for name in expression.unused() {
         print_message(&format!(
             "note[unused-value]: no result depends on `{}`, so it is not computed",
-            shown(name)
+            printable(name)
         ));
     }
 }

@@ -10,7 +10,7 @@ use indim::files::{ArrayFormat, ResultMetadata};
 use indim::stream::StorageInfo;
 use indim::text::Expression;
 use indim::{ArrayType, Shape};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_shape::is_printable;
 
 use crate::destination::{Destination, format_of, is_standard_output};
@@ -53,7 +53,7 @@ impl NewFolder {
         let created = std::fs::create_dir_all(&self.path);
         self.is_created.store(created.is_ok(), Ordering::Relaxed);
         created.map_err(|error| {
-            let path = shown(&self.path.to_string_lossy());
+            let path = printable(&self.path.to_string_lossy());
             Diagnostic::new(ErrorCode::IO, format!("{path}: the folder cannot be made: {error}"))
         })
     }
@@ -95,7 +95,7 @@ impl<'a> Outputs<'a> {
         for (index, output) in outputs.iter().enumerate() {
             if outputs[..index].iter().any(|earlier| earlier.name == output.name) {
                 let name = output.name.unwrap_or_default();
-                return usage(format!("the result `{}` is written twice", shown(name)));
+                return usage(format!("the result `{}` is written twice", printable(name)));
             }
         }
         Ok(Outputs { each: outputs, folder: None })
@@ -209,7 +209,7 @@ impl<'a> Outputs<'a> {
                 let chunks = Shape::from(chunks.as_slice());
                 print_message(&format!(
                     "note: {}: {result} is written in chunks of {chunks}, to stay within the limit",
-                    shown(&output.path.to_string_lossy())
+                    printable(&output.path.to_string_lossy())
                 ));
             }
         }
@@ -238,7 +238,7 @@ impl<'a> Outputs<'a> {
             }
             let destination = Destination::open(&output.path, output.format, result, metadata)?;
             if destinations.iter().any(|earlier| earlier.overlaps(&destination)) {
-                let path = shown(&output.path.to_string_lossy());
+                let path = printable(&output.path.to_string_lossy());
                 let message =
                     format!("{path}: two results would be written to this file or folder");
                 return Err(Diagnostic::new(ErrorCode::DUPLICATE_OUTPUT, message));
@@ -283,7 +283,7 @@ fn is_new_folder(path: &Path) -> bool {
 /// name of the file differs.
 fn output_in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic> {
     let file = file_name(name).ok_or_else(|| {
-        let message = format!("the result `{}` cannot be the name of a file", shown(name));
+        let message = format!("the result `{}` cannot be the name of a file", printable(name));
         let mut refused = Diagnostic::new(ErrorCode::BAD_NAME, message);
         refused.help("one archive takes any names: -o all.npz");
         refused
@@ -292,8 +292,8 @@ fn output_in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diag
     if file.strip_suffix(".npy") != Some(name) {
         print_message(&format!(
             "note: `{}` is written to {}",
-            shown(name),
-            shown(&path.to_string_lossy())
+            printable(name),
+            printable(&path.to_string_lossy())
         ));
     }
     Ok(Output { name: Some(name), path: path.into(), format: ArrayFormat::npy() })
@@ -322,9 +322,9 @@ fn file_name(name: &str) -> Option<String> {
 /// The position of the result with this name.
 fn result_index(names: &[String], wanted: &str) -> Result<usize, Diagnostic> {
     names.iter().position(|name| name == wanted).ok_or_else(|| {
-        let message = format!("no result is called `{}`", shown(wanted));
+        let message = format!("no result is called `{}`", printable(wanted));
         let mut unknown = Diagnostic::new(ErrorCode::UNKNOWN_RESULT, message);
-        let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
+        let names: Vec<String> = names.iter().map(|name| printable(name)).collect();
         unknown.help(format!("the results are {}", names.join(", ")));
         unknown
     })
@@ -362,7 +362,7 @@ fn several_results(results: &[Option<&str>]) -> Diagnostic {
     let name = |index: usize| results.get(index).copied().flatten();
     several.help(match (name(0), name(1)) {
         (Some(first), Some(second)) => {
-            let (first, second) = (shown(first), shown(second));
+            let (first, second) = (printable(first), printable(second));
             format!(
                 "give each its own: -o {first}={first}.npy -o {second}={second}.npy, or one archive to all: \
                  -o all.npz"

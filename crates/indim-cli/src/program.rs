@@ -6,7 +6,7 @@ use indim::files::ResultMetadata;
 use indim::stream::{Source, StreamError};
 use indim::{ArrayType, CompileError, Graph, compile};
 use indim_graph::chunks::Cuts;
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::computation::{Computation, Resources};
 use crate::failure::Failure;
@@ -130,7 +130,7 @@ fn is_transposed_grid(graph: &Graph, result: usize, sources: &[(&str, OpenOperan
 /// A text, such as a source or a name, quoted for a shell.
 pub(crate) fn shell_quoted(text: &str) -> String {
     let is_unquoted = |c: char| c.is_ascii_alphanumeric() || "._-/:+,@%".contains(c);
-    let text = shown(text);
+    let text = printable(text);
     match text.chars().all(is_unquoted) {
         true => text,
         false => format!("'{}'", text.replace('\'', r"'\''")),
@@ -149,7 +149,7 @@ fn streaming_error(
     let sequential = sources.iter().filter(|(_, source)| is_sequential(source));
     for (name, source) in sequential {
         let (name, text) =
-            (shown(name), source.reopen_text().map_or_else(String::new, shell_quoted));
+            (printable(name), source.reopen_text().map_or_else(String::new, shell_quoted));
         diagnostic.help(format!(
             "`{name}` is compressed as a whole, and is read in the order of its elements alone; unpacked by \
              `indim eval x x={text} -o unpacked.npy` it is read in any, as `{name}=unpacked.npy`",

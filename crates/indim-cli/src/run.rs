@@ -6,7 +6,7 @@ use clap::Args;
 use indim::errors::Diagnostic;
 use indim::formats::{InputBinding, LoadError, LoadedModel, ProgramPart, ReadOptions};
 use indim::literal::named_type;
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::computation::Resources;
 use crate::failure::Failure;
@@ -106,7 +106,7 @@ impl Run {
             Some((name, _)) if !name.is_empty() => Ok(name.to_owned()),
             _ => Err(Failure::Usage(format!(
                 "--from takes NAME=SOURCE, as in 'scores=scores.npy': {}",
-                shown(text)
+                printable(text)
             ))),
         };
         let from = self.from.iter().map(name).collect::<Result<_, _>>()?;
@@ -167,7 +167,7 @@ fn typed_literal(
     let OpenOperand::Read(LoadedOperand::Literal(literal)) = source else { return None };
     let is_untyped = named_type(text).is_ok_and(|named| named.is_none());
     let is_other = is_untyped && literal.dtype() != dtype;
-    is_other.then(|| format!("{}='{dtype}({})'", shown(name), shown(text)))
+    is_other.then(|| format!("{}='{dtype}({})'", printable(name), printable(text)))
 }
 
 /// The binding of each input of the model: to the type or elements of its source, or to its default if no

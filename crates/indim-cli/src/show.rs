@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::print::{PrintOptions, array_text_with, csv_shape, write_csv, write_json};
 use indim::{Array, ArrayType};
-use indim_graph::terminal::lines_shown;
+use indim_graph::terminal::printable_lines;
 
 use crate::output;
 
@@ -87,7 +87,7 @@ impl PrintArgs {
     ) -> io::Result<()> {
         if self.format != PrintFormat::Json {
             return labels.iter().zip(results).try_for_each(|(label, result)| {
-                writeln!(output, "{}:", lines_shown(label))?;
+                writeln!(output, "{}:", printable_lines(label))?;
                 self.write(output, result)
             });
         }

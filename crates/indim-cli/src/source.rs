@@ -12,7 +12,7 @@ use indim::files::{
 use indim::literal::{parse_literal, parse_literal_as};
 use indim::stream::{StorageInfo, StreamInput};
 use indim::{Array, ArrayType, ArrayView, DType};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::failure::Failure;
 use crate::output::print_message;
@@ -364,7 +364,7 @@ fn parse_source(text: &str) -> Result<SourceName<'_>, Diagnostic> {
                 ErrorCode::NO_SUCH_SOURCE,
                 format!(
                     "`{}` is neither a file nor a literal such as 2.5, [[1, 2], [3, 4]] or f32([1.5, 2])",
-                    shown(text)
+                    printable(text)
                 ),
             )),
         }
@@ -391,10 +391,13 @@ pub(crate) fn split_binding_or_suggest<'t>(
     match text.split_once('=') {
         Some((name, source)) if !name.trim().is_empty() => Ok((name.trim(), source)),
         _ => {
-            let message = format!("`{}` is not of the form NAME=SOURCE", shown(text));
+            let message = format!("`{}` is not of the form NAME=SOURCE", printable(text));
             let mut error = Diagnostic::new(ErrorCode::BAD_BINDING, message);
-            let source = shown(text.trim_start_matches('='));
-            error.help(format!("write the name that it stands for: {}={source}", shown(missing)));
+            let source = printable(text.trim_start_matches('='));
+            error.help(format!(
+                "write the name that it stands for: {}={source}",
+                printable(missing)
+            ));
             Err(error)
         }
     }
@@ -420,7 +423,7 @@ pub(crate) fn open_all<'a>(
         let remarks = source.stored_source().map_or(&[][..], Source::remarks);
         remarks
             .iter()
-            .for_each(|remark| print_message(&format!("note: `{}`: {remark}", shown(name))));
+            .for_each(|remark| print_message(&format!("note: `{}`: {remark}", printable(name))));
         memory_left = memory_left.saturating_sub(source.held_bytes());
         Ok((*name, source))
     };
@@ -480,7 +483,7 @@ fn read_matching(
 
 /// The error of a source, with the name that the source is bound to.
 pub(crate) fn in_binding(name: &str, error: Diagnostic) -> Diagnostic {
-    let headline = format!("in `{}`: {}", shown(name), error.headline);
+    let headline = format!("in `{}`: {}", printable(name), error.headline);
     Diagnostic { headline, ..error }
 }
 

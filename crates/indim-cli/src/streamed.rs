@@ -11,7 +11,7 @@ use indim::stream::{
     StoreErrorKind, StreamError, StreamInput, StreamOptions,
 };
 use indim::{Array, ArrayType, Graph, compile};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::computation::Resources;
 use crate::destination::Destination;
@@ -329,7 +329,7 @@ impl StreamedRun {
         for (name, passes) in self.plan.readings() {
             let chunks =
                 decoded.iter().find(|(of, _)| *of == name).map_or(0.0, |(_, times)| *times);
-            let name = shown(name);
+            let name = printable(name);
             let read = match passes {
                 1 => format!("`{name}` is read once"),
                 _ => format!("`{name}` is read {passes} times"),

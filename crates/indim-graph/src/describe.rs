@@ -7,7 +7,7 @@ use indim_shape::AxisMap;
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::sorting::SortResult;
-use crate::terminal::{shown_within, width};
+use crate::terminal::{printable_within, width};
 use crate::views::{AxisSlice, TakeMode};
 use indim_arrays::Array;
 
@@ -46,7 +46,7 @@ impl Graph {
 pub(crate) fn describe(nodes: &impl Index<ValueId, Output = Node>, value: ValueId) -> String {
     let at_depth = |depth| expression_text(nodes, value, depth).text;
     let fitting = (1..=MAX_DEPTH).rev().map(at_depth).find(|text| width(text) <= MAX_WIDTH);
-    fitting.unwrap_or_else(|| shown_within(&at_depth(1), MAX_WIDTH))
+    fitting.unwrap_or_else(|| printable_within(&at_depth(1), MAX_WIDTH))
 }
 
 /// The text of an expression, with the precedence of its outermost operation.
@@ -78,7 +78,7 @@ fn expression_text(
     let node = &nodes[value];
     match &node.kind {
         NodeKind::Parameter { name, .. } => {
-            return ExpressionText::atom(shown_within(name, MAX_WIDTH));
+            return ExpressionText::atom(printable_within(name, MAX_WIDTH));
         }
         NodeKind::Constant(array) => return constant(array),
         // A broadcast only repeats or permutes elements, so its operand describes it.

@@ -11,7 +11,7 @@ use indim_shape::{
 
 use crate::literal::Literal;
 use crate::regions::limits::{MAX_REGION_DEPTH, MAX_REGION_NODES, MAX_REGION_OPERANDS};
-use crate::terminal::{label, shown, width};
+use crate::terminal::{label, printable, width};
 use crate::views::{AxisSlice, AxisWindow};
 
 /// An error in building or differentiating a graph. The verifier reports such errors too
@@ -482,7 +482,7 @@ impl GraphError {
 
     /// The same report as data, without the location.
     pub fn diagnostic(&self) -> Diagnostic {
-        let names: Vec<String> = self.operands.iter().map(|(name, _)| shown(name)).collect();
+        let names: Vec<String> = self.operands.iter().map(|(name, _)| printable(name)).collect();
         if let GraphErrorKind::Shape(error) = &self.kind {
             let operands = names.iter().zip(&self.operands);
             let labels: Vec<OperandLabel<'_>> =
@@ -512,7 +512,7 @@ impl GraphError {
             GraphErrorKind::ElementTypeNotAllowed { operand, dtype } if dtype.is_storage() => {
                 Some(match self.operands.get(*operand) {
                     Some((name, _)) => {
-                        let name = shown(name);
+                        let name = printable(name);
                         format!("{dtype} is a storage type: convert to f32 first, f32({name})")
                     }
                     None => format!("{dtype} is a storage type: convert an array of f32 to it"),
@@ -603,7 +603,7 @@ impl GraphError {
     }
 
     fn operand_name(&self, operand: usize) -> String {
-        self.operands.get(operand).map_or("?".to_owned(), |(name, _)| shown(name))
+        self.operands.get(operand).map_or("?".to_owned(), |(name, _)| printable(name))
     }
 }
 
@@ -671,7 +671,7 @@ impl fmt::Display for Headline<'_> {
                 formatter,
                 "`{}` has no axis `{}`; its axes are {names}",
                 self.0.operand_name(0),
-                shown(name)
+                printable(name)
             ),
             GraphErrorKind::AxesNotUnique { axes } => {
                 write!(formatter, "`{operation}`: {axes:?} names an axis twice; name each once")
@@ -782,7 +782,7 @@ impl fmt::Display for Headline<'_> {
             }
             GraphErrorKind::LoopStateType(mismatch) => {
                 let RegionMismatch { place, expected, found, .. } = &**mismatch;
-                let place = shown(place);
+                let place = printable(place);
                 write!(
                     formatter,
                     "the body of the loop returns {found} for {place}, which is {expected}"
@@ -796,7 +796,7 @@ impl fmt::Display for Headline<'_> {
             }
             GraphErrorKind::RegionType(mismatch) => {
                 let RegionMismatch { region, place, expected, found } = &**mismatch;
-                let place = shown(place);
+                let place = printable(place);
                 write!(
                     formatter,
                     "`{operation}`: {place} of the {region} is {found}, not {expected}"
@@ -823,10 +823,10 @@ impl fmt::Display for Headline<'_> {
                 literal.kind_name()
             ),
             GraphErrorKind::DuplicateParameter { name } => {
-                write!(formatter, "a parameter `{}` exists already", shown(name))
+                write!(formatter, "a parameter `{}` exists already", printable(name))
             }
             GraphErrorKind::BadSize { text } => {
-                let text = shown(text);
+                let text = printable(text);
                 write!(formatter, "`{text}` is not a size: write a number, or a name such as `n`")
             }
             GraphErrorKind::BitcastWidth { from, to } => write!(

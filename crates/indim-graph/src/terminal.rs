@@ -36,16 +36,16 @@ pub fn label<'a>(name: &'a str, element_type: &'a str) -> OperandLabel<'a> {
 /// is cut.
 ///
 /// ```
-/// assert_eq!(indim_graph::terminal::shown("a\u{1b}[31m.npy"), "a\\u{1b}[31m.npy");
-/// assert!(indim_graph::terminal::shown(&"x".repeat(900_000)).len() < 1000);
+/// assert_eq!(indim_graph::terminal::printable("a\u{1b}[31m.npy"), "a\\u{1b}[31m.npy");
+/// assert!(indim_graph::terminal::printable(&"x".repeat(900_000)).len() < 1000);
 /// ```
-pub fn shown(text: &str) -> String {
-    shown_within(text, MAX_TEXT_WIDTH)
+pub fn printable(text: &str) -> String {
+    printable_within(text, MAX_TEXT_WIDTH)
 }
 
-/// Like [`shown`], but cut to this number of columns and to four times as many bytes; `...` follows a cut
+/// Like [`printable`], but cut to this number of columns and to four times as many bytes; `...` follows a cut
 /// text.
-pub fn shown_within(text: &str, columns: usize) -> String {
+pub fn printable_within(text: &str, columns: usize) -> String {
     let mut shown = String::new();
     for character in text.chars() {
         if shown.len() > 4 * columns {
@@ -65,11 +65,11 @@ pub fn shown_within(text: &str, columns: usize) -> String {
 /// cut.
 ///
 /// ```
-/// assert_eq!(indim_graph::terminal::lines_shown("a\n\rb\u{202e}"), "a\n\\rb\\u{202e}");
+/// assert_eq!(indim_graph::terminal::printable_lines("a\n\rb\u{202e}"), "a\n\\rb\\u{202e}");
 /// ```
-pub fn lines_shown(text: &str) -> String {
+pub fn printable_lines(text: &str) -> String {
     let lines: Vec<String> =
-        text.split('\n').map(|line| shown_within(line, MAX_MESSAGE_WIDTH)).collect();
+        text.split('\n').map(|line| printable_within(line, MAX_MESSAGE_WIDTH)).collect();
     lines.join("\n")
 }
 
@@ -175,26 +175,26 @@ fn push_escaped(text: &mut String, character: char) {
 
 #[cfg(test)]
 mod tests {
-    use super::{mark_line, shown, shown_within};
+    use super::{mark_line, printable, printable_within};
 
     #[test]
     fn unprintable_characters_are_escaped() {
         let hostile =
             "\u{1b}]0;x\u{7}\n\t\u{9b}31m\u{202e}\u{feff}\u{fffe}\u{ffff}\u{e000}\u{200b}";
-        let text = shown(hostile);
+        let text = printable(hostile);
         assert!(text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()), "{text}");
         for kept in ["it's \"x\" \\ y", "größe", "e\u{301}", "幅", "🦀"] {
-            assert_eq!(shown(kept), kept);
+            assert_eq!(printable(kept), kept);
         }
     }
 
     #[test]
     fn long_texts_are_cut_in_columns_and_in_bytes() {
-        assert_eq!(shown_within("abcdef", 6), "abcdef");
-        assert_eq!(shown_within("abcdefg", 6), "abcdef...");
-        assert_eq!(shown_within("幅幅幅幅", 5), "幅幅...");
+        assert_eq!(printable_within("abcdef", 6), "abcdef");
+        assert_eq!(printable_within("abcdefg", 6), "abcdef...");
+        assert_eq!(printable_within("幅幅幅幅", 5), "幅幅...");
         let combining = format!("a{}", "\u{301}".repeat(100_000));
-        assert!(shown_within(&combining, 40).len() < 200);
+        assert!(printable_within(&combining, 40).len() < 200);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Range;
 
 use indim_graph::GraphError;
-use indim_graph::terminal::{mark_line, shown};
+use indim_graph::terminal::{mark_line, printable};
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
@@ -210,7 +210,7 @@ impl Location {
 
     /// `file.mlir:14:10`, followed by the description.
     pub fn shown(&self, source: &SourceFile) -> String {
-        let name = shown(source.name());
+        let name = printable(source.name());
         let location = match &self.span {
             Some(span) => {
                 let (line, column) = source.line_and_column(span.start);
@@ -331,8 +331,10 @@ impl FormatError {
                     let times = if *count == 1 { "once" } else { "first" };
                     let why = reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
                     let location = location.shown(source);
-                    diagnostic
-                        .line(format!("   {} x{count}, {times} at {location}{why}", shown(name)));
+                    diagnostic.line(format!(
+                        "   {} x{count}, {times} at {location}{why}",
+                        printable(name)
+                    ));
                 }
             }
             FormatErrorKind::DependsOnData { chain } => {
@@ -360,39 +362,41 @@ impl fmt::Display for FormatError {
                 f.write_str("this is no StableHLO, HLO, OpenVINO IR or ONNX")
             }
             FormatErrorKind::UnsupportedOperations(operations) => match &operations[..] {
-                [one] => write!(f, "{} is not supported", shown(&one.name)),
+                [one] => write!(f, "{} is not supported", printable(&one.name)),
                 all => write!(f, "{} operations are not supported", all.len()),
             },
             FormatErrorKind::UnsupportedType { name } => {
-                write!(f, "the type {} is not supported", shown(name))
+                write!(f, "the type {} is not supported", printable(name))
             }
-            FormatErrorKind::Unsupported { what } => write!(f, "{} not supported", shown(what)),
+            FormatErrorKind::Unsupported { what } => write!(f, "{} not supported", printable(what)),
             FormatErrorKind::Limit { what, limit } => {
                 write!(f, "more {what} than the limit of {limit}")
             }
-            FormatErrorKind::Unexpected { expected } => write!(f, "expected {}", shown(expected)),
+            FormatErrorKind::Unexpected { expected } => {
+                write!(f, "expected {}", printable(expected))
+            }
             FormatErrorKind::Undefined { what, name } => {
-                write!(f, "no {what} is called {}", shown(name))
+                write!(f, "no {what} is called {}", printable(name))
             }
             FormatErrorKind::OperatorTooNew { name, introduced, opset } => {
-                let name = shown(name);
+                let name = printable(name);
                 write!(
                     f,
                     "{name} came with opset {introduced}, the file is written for opset {opset}"
                 )
             }
             FormatErrorKind::Duplicate { what, name } => {
-                write!(f, "the {what} {} is already defined", shown(name))
+                write!(f, "the {what} {} is already defined", printable(name))
             }
-            FormatErrorKind::Cycle { name } => write!(f, "{} depends on itself", shown(name)),
+            FormatErrorKind::Cycle { name } => write!(f, "{} depends on itself", printable(name)),
             FormatErrorKind::Attribute { name, problem } => {
-                write!(f, "the attribute {} {}", shown(name), shown(problem))
+                write!(f, "the attribute {} {}", printable(name), printable(problem))
             }
             FormatErrorKind::Count { what, expected, given } => {
-                write!(f, "{given} {what} where {} belong", shown(expected))
+                write!(f, "{given} {what} where {} belong", printable(expected))
             }
             FormatErrorKind::ElementCount { array_type, given } => {
-                write!(f, "{} do not fill a constant of type {array_type}", shown(given))
+                write!(f, "{} do not fill a constant of type {array_type}", printable(given))
             }
             FormatErrorKind::Element { dtype } => {
                 write!(f, "this is not an element of type {dtype}")
@@ -401,34 +405,39 @@ impl fmt::Display for FormatError {
                 f.write_str("the elements of this constant are not in the file")
             }
             FormatErrorKind::TypeMismatch { stated, inferred } => {
-                write!(f, "the file says {}, the operands give {}", shown(stated), shown(inferred))
+                write!(
+                    f,
+                    "the file says {}, the operands give {}",
+                    printable(stated),
+                    printable(inferred)
+                )
             }
             FormatErrorKind::Graph(error) => f.write_str(&error.headline()),
-            FormatErrorKind::Damaged { problem } => write!(f, "damaged: {}", shown(problem)),
+            FormatErrorKind::Damaged { problem } => write!(f, "damaged: {}", printable(problem)),
             FormatErrorKind::ExternalFile { file, problem } => {
-                write!(f, "{}: {}", shown(file), shown(problem))
+                write!(f, "{}: {}", printable(file), printable(problem))
             }
             FormatErrorKind::DependsOnData { .. } => {
                 f.write_str("a size depends on elements that only a run knows")
             }
             FormatErrorKind::WhichFunction { names } => {
-                let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
+                let names: Vec<String> = names.iter().map(|name| printable(name)).collect();
                 write!(f, "which function is meant? {}", names.join(", "))
             }
             FormatErrorKind::InputCount { expected, given } => {
                 write!(f, "the program has {expected} inputs, {given} were given")
             }
             FormatErrorKind::InputMissing { name, declared } => {
-                write!(f, "the input {} is not given: {declared}", shown(name))
+                write!(f, "the input {} is not given: {declared}", printable(name))
             }
             FormatErrorKind::InputType { name, declared, given } => {
-                write!(f, "the input {} is {declared}, {given} was given", shown(name))
+                write!(f, "the input {} is {declared}, {given} was given", printable(name))
             }
             FormatErrorKind::InputElements { name } => {
                 write!(
                     f,
                     "the input {} says a shape: its elements are needed, not only its type",
-                    shown(name)
+                    printable(name)
                 )
             }
         }

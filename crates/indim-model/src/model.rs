@@ -129,7 +129,9 @@ impl fmt::Display for DeclaredSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DeclaredSize::Known(size) => write!(formatter, "{size}"),
-            DeclaredSize::Symbol(name) => formatter.write_str(&indim_graph::terminal::shown(name)),
+            DeclaredSize::Symbol(name) => {
+                formatter.write_str(&indim_graph::terminal::printable(name))
+            }
             DeclaredSize::Range { min, max: Some(max) } => {
                 write!(formatter, "{min}..{max}")
             }

@@ -112,7 +112,7 @@ impl<'m> ProgramBuilder<'m> {
         let value = value.map_err(|error| FormatErrorKind::from(error).at(location()))?;
         self.values[self.model.input_numbers[position]] = Some(match bound {
             InputBinding::Elements(array) if input.is_shape => {
-                let name = indim_graph::terminal::shown(&input.name);
+                let name = indim_graph::terminal::printable(&input.name);
                 self.model_builder.remark(format!(
                     "the program is valid for these elements of the input {name}, which determine shapes"
                 ));
@@ -190,11 +190,11 @@ impl<'m> ProgramBuilder<'m> {
         while let Some((name, Some(number))) = unknown_operand.filter(|_| names.len() < MAX_CHAIN) {
             let produces = |step: &Step| step.node.results.contains(&Some(*number));
             let Some(position) = rest.iter().rposition(produces) else {
-                names.push(indim_graph::terminal::shown(name));
+                names.push(indim_graph::terminal::printable(name));
                 break;
             };
             let producer = &rest[position].node;
-            let name = indim_graph::terminal::shown(name);
+            let name = indim_graph::terminal::printable(name);
             names.push(format!("{name}, made by {}", producer.operator));
             rest = &rest[..position];
             let mut operands = producer.node.proto.input.iter().zip(&producer.operands);
@@ -228,7 +228,7 @@ impl<'m> ProgramBuilder<'m> {
             }
             if output.array_type().is_some_and(|stated| stated != found) {
                 let (name, stated) =
-                    (indim_graph::terminal::shown(&output.name), output.declared());
+                    (indim_graph::terminal::printable(&output.name), output.declared());
                 self.model_builder
                     .remark(format!("the output {name} is {found}; the file says {stated}"));
             }

@@ -51,5 +51,5 @@ pub(super) fn node_location(
     let opset = opset.map_or(String::new(), |opset| format!(", opset {opset}"));
     let within = within.map_or(String::new(), |within| format!(", in {within}"));
     let text = format!("node {index}{quoted} ({}{opset}){within}", node.operator_name());
-    Location::described(indim_graph::terminal::shown(&text))
+    Location::described(indim_graph::terminal::printable(&text))
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
 use super::attribute_table;
@@ -347,7 +347,7 @@ impl<'m> Flattener<'m> {
     /// Reports attributes that the called function lacks; other systems ignore them too.
     fn remark_attributes(&mut self, function: &Function, attributes: &Attributes) {
         for (name, _) in attributes.iter().filter(|(name, _)| !function.takes(name)) {
-            let [name, function] = [name, &function.shown].map(|text| shown(text));
+            let [name, function] = [name, &function.shown].map(|text| printable(text));
             let remark = format!("the function {function} has no attribute {name}: it is ignored");
             if self.remarks.len() < MAX_REMARKS && !self.remarks.contains(&remark) {
                 self.remarks.push(remark);

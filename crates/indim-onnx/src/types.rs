@@ -139,5 +139,5 @@ pub(super) fn sizes_of(
 
 /// Location of the declaration of an input or output.
 pub(super) fn declared_at(what: &str, name: &str) -> Location {
-    Location::described(format!("{what} {}", indim_graph::terminal::shown(name)))
+    Location::described(format!("{what} {}", indim_graph::terminal::printable(name)))
 }

@@ -1,7 +1,7 @@
 //! The table of attributes of each operation. OpenVINO ignores other attributes; indim ignores them too,
 //! with a remark.
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 
 use crate::layer::Layer;
 
@@ -105,7 +105,7 @@ pub(super) fn remark(layers: &[Layer]) -> Option<String> {
     };
     let mut found = layers.iter().filter_map(|layer| Some((layer, unknown(layer)?)));
     let (first, name) = found.next()?;
-    let (first, name) = (first.described(), shown(&name));
+    let (first, name) = (first.described(), printable(&name));
     Some(match found.count() {
         0 => format!("{first}: the operation has no attribute `{name}`, it is ignored"),
         count => format!(

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 use roxmltree::Node;
 
@@ -87,7 +87,7 @@ impl Layer {
     /// ``layer 12 `Add_3` (Add, opset1)``.
     pub(super) fn described(&self) -> String {
         let [name, operation, version] =
-            [&self.name, &self.operation, &self.version].map(|s| shown(s));
+            [&self.name, &self.operation, &self.version].map(|s| printable(s));
         format!("layer {} `{name}` ({operation}, {version})", self.id)
     }
 

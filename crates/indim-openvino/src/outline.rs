@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_model::outline::{
     NodeRole, Outline, OutlineOptions, StatedNode, SymbolicSize, ValueIndex, ValueType,
 };
@@ -55,7 +55,7 @@ fn walk(
             continue;
         }
         for body in &network.bodies[network.bodies_of(position)] {
-            let path = format!("{}/{}.{}", path_end(region), shown(&layer.name), body.name);
+            let path = format!("{}/{}.{}", path_end(region), printable(&layer.name), body.name);
             walk(outline, &body.network, (&Arc::from(path.as_str()), options), lists);
         }
         let ports = layer.outputs.iter().enumerate();
@@ -102,7 +102,7 @@ fn node(
     axes: Option<Vec<i64>>,
 ) -> StatedNode {
     let lowering = operation_of(layer).ok().map(|operation| operation.lowering);
-    let shortened = |text: &str| shown(&text.chars().take(MAX_ATTRIBUTE).collect::<String>());
+    let shortened = |text: &str| printable(&text.chars().take(MAX_ATTRIBUTE).collect::<String>());
     let attributes = layer.attributes.iter().take(MAX_ATTRIBUTES);
     let is_broadcast = layer.attribute("auto_broadcast").is_some()
         || matches!(
@@ -128,7 +128,7 @@ fn node(
         role: role(layer, lowering, is_broadcast),
         operands,
         results,
-        attributes: attributes.map(|(name, text)| (shown(name), shortened(text))).collect(),
+        attributes: attributes.map(|(name, text)| (printable(name), shortened(text))).collect(),
         rule,
         target,
         ..StatedNode::default()
@@ -193,7 +193,7 @@ fn result(
     let stated = port.precision.as_deref().or_else(|| layer.attribute("element_type"));
     let element = stated.and_then(|stated| match element_type(stated.trim()) {
         Ok(dtype) => dtype.map(|dtype| Arc::<str>::from(dtype.name())),
-        Err(_) => Some(Arc::from(shown(&stated.to_lowercase()).as_str())),
+        Err(_) => Some(Arc::from(printable(&stated.to_lowercase()).as_str())),
     });
     let size = |(axis, size): (usize, &Option<usize>)| match size {
         Some(size) => SymbolicSize::known(i64::try_from(*size).unwrap_or(i64::MAX)),

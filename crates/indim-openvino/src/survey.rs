@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_model::{FormatError, FormatErrorKind, UnsupportedOperations};
 
 use crate::element_type::element_type;
@@ -123,7 +123,7 @@ fn row(layer: &Layer, unsupported: &mut UnsupportedOperations) -> Option<&'stati
 /// The reason why a layer of a supported operation is unsupported: its mode or types.
 fn refusal(layer: &Layer) -> Option<String> {
     let mode = layer.word("pad_mode", "constant");
-    (layer.is("Pad") && mode != "constant").then(|| format!("with `pad_mode` {}", shown(&mode)))
+    (layer.is("Pad") && mode != "constant").then(|| format!("with `pad_mode` {}", printable(&mode)))
 }
 
 /// For each layer, whether it is an integer input on which a shape operand or the size of a concatenated

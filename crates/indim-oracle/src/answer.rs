@@ -2,7 +2,7 @@
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::signature::{check_operation, rule_set_of};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_graph::{Array, GraphError, GraphErrorKind, evaluate};
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::{
@@ -68,7 +68,7 @@ pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, Ca
 fn operand_type(operand: &CaseOperand<'_>) -> Result<ArrayType, CaseError> {
     let dtype = match &operand.dtype {
         Some(name) => {
-            name.parse().map_err(|error| bad_request(format!("`{}`: {error}", shown(name))))?
+            name.parse().map_err(|error| bad_request(format!("`{}`: {error}", printable(name))))?
         }
         None => DType::F32,
     };
@@ -102,13 +102,13 @@ fn axis_names(names: &[String]) -> AxisNames {
 fn request(case: &Case<'_>, attributes: &Attributes) -> Result<CaseRequest, CaseError> {
     let op = case.op.as_deref();
     if case.to.is_some() && op != Some("convert") {
-        let what = shown(op.unwrap_or(&case.rule));
+        let what = printable(op.unwrap_or(&case.rule));
         return Err(bad_request(format!("`{what}` takes no `to`, which belongs to `convert`")));
     }
     let choice: RuleChoice = case
         .rule
         .parse()
-        .map_err(|error| bad_request(format!("`{}`: {error}", shown(&case.rule))))?;
+        .map_err(|error| bad_request(format!("`{}`: {error}", printable(&case.rule))))?;
     let name = choice.name(attributes)?;
     if let Some(rule) = target_rule(case, name)? {
         let rule = rule.with_attributes(attributes)?;
@@ -159,7 +159,7 @@ fn task(case: &Case<'_>) -> Result<CaseTask, CaseError> {
         }
         Some("convert") => {
             let to = case.to.as_deref().ok_or_else(|| bad_request("`convert` needs `to`"))?;
-            let dtype = to.parse().map_err(|e| bad_request(format!("`{}`: {e}", shown(to))))?;
+            let dtype = to.parse().map_err(|e| bad_request(format!("`{}`: {e}", printable(to))))?;
             Ok(CaseTask::Convert(dtype))
         }
         Some(name) => name.parse().map(CaseTask::Operation).map_err(|_| unknown_op(case)),
@@ -167,7 +167,7 @@ fn task(case: &Case<'_>) -> Result<CaseTask, CaseError> {
 }
 
 fn unknown_op(case: &Case<'_>) -> CaseError {
-    let (name, rule) = (shown(case.op.as_deref().unwrap_or_default()), shown(&case.rule));
+    let (name, rule) = (printable(case.op.as_deref().unwrap_or_default()), printable(&case.rule));
     bad_request(format!("there is no operation `{name}` under rule `{rule}`"))
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -74,7 +74,7 @@ impl<'a> Fields<'a> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let fields = FieldsVisitor { names }.deserialize(&mut reader);
         let fields = fields.and_then(|fields| reader.end().map(|()| fields));
-        fields.map_err(|error| bad_request(shown(&error.to_string())))
+        fields.map_err(|error| bad_request(printable(&error.to_string())))
     }
 
     /// The text of a field, `null` included.
@@ -90,7 +90,7 @@ impl<'a> Fields<'a> {
             let error = error.to_string();
             // Removes the position, which counts within the field, not within the line.
             let error = error.rsplit_once(" at line ").map_or(&*error, |(message, _)| message);
-            bad_request(format!("`{name}`: {}", shown(error)))
+            bad_request(format!("`{name}`: {}", printable(error)))
         })
     }
 
@@ -181,7 +181,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
                 Some(_) => format!("`{name}` is given twice"),
                 None => {
                     let known = names.join("`, `");
-                    format!("there is no field `{}`; the fields are `{known}`", shown(&name))
+                    format!("there is no field `{}`; the fields are `{known}`", printable(&name))
                 }
             };
             fields.fault.get_or_insert(fault);

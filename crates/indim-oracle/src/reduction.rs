@@ -1,7 +1,7 @@
 //! The answer to a case of a reduction: its rule determines the reduced axes.
 
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::{ArrayType, Op};
 use indim_shape::{MAX_RANK, RankLimitError, ReductionRule, ReductionRuleName, Shape};
 
@@ -60,7 +60,7 @@ pub(super) fn answer(
         "as-written" => ReductionRuleName::Numpy,
         rule => rule
             .parse()
-            .map_err(|error| bad_request(format!("`{}`: {error}", shown(&case.rule))))?,
+            .map_err(|error| bad_request(format!("`{}`: {error}", printable(&case.rule))))?,
     };
     let form = rule(case, name, function, &operand.shape)?.elaborate(&operand.shape)?;
     let options = ReduceOptions::axes(form.axes())

@@ -7,7 +7,7 @@ use indim::formats::{FormatError, LoadError, LoadErrorKind, SourceFile};
 use indim::graph::GraphErrorKind;
 use indim::text::{ExprError, ExprErrorKind};
 use indim::{CompileError, GraphError};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -92,7 +92,7 @@ pub(crate) fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
 /// rest of the program.
 fn load_diagnostic(error: &LoadError) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
-    let names = error.values_to_provide().iter().map(|(name, _)| format!("{:?}", shown(name)));
+    let names = error.values_to_provide().iter().map(|(name, _)| format!("{:?}", printable(name)));
     let names: Vec<String> = names.take(MAX_LISTED).collect();
     if !names.is_empty() {
         diagnostic.help(format!(

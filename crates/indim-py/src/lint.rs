@@ -5,7 +5,7 @@ use indim::formats::{
     LintOptions, LintReport, OutlineNode, OutlineOptions, ProgramPart, ReadOptions, SarifLog,
     SourceFile, ValueType,
 };
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -93,7 +93,8 @@ fn types(declared: Vec<(String, String)>) -> PyResult<Vec<(String, ValueType)>> 
     let parse = |(name, text): (String, String)| match ValueType::parse(&text, &name) {
         Some(value_type) => Ok((name, value_type)),
         None => {
-            let message = format!("a declared type is one such as 'f32[2, N]': {}", shown(&text));
+            let message =
+                format!("a declared type is one such as 'f32[2, N]': {}", printable(&text));
             Err(PyValueError::new_err(message))
         }
     };

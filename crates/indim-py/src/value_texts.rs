@@ -7,7 +7,7 @@ use core::ops::Range;
 use std::collections::HashMap;
 
 use indim::text::{ExprError, ExprErrorKind};
-use indim_graph::terminal::shown_within;
+use indim_graph::terminal::printable_within;
 
 use crate::error::ComputationError;
 
@@ -23,7 +23,7 @@ impl ValueTexts {
     /// messages.
     pub(crate) fn insert(&mut self, name: &str, text: &str) -> String {
         let (value_text, _) = self.substitute(text, &(0..0));
-        let value_text = shown_within(&value_text, MAX_COLUMNS);
+        let value_text = printable_within(&value_text, MAX_COLUMNS);
         self.0.insert(name.to_owned(), value_text.clone());
         value_text
     }

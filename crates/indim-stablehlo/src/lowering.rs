@@ -1,6 +1,6 @@
 //! The table of operations of StableHLO and chlo: their attributes and their lowering to XLA's operations.
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_model::{FormatError, FormatErrorKind, Tolerance};
 use indim_ops::Op;
 
@@ -19,7 +19,7 @@ pub(super) fn remark_on_attributes(lowering: Lowering, syntax: &SyntaxOperation)
     let own = lowering.attributes()?;
     let mut names = syntax.attributes.iter().map(|attribute| attribute.name.as_str());
     let name = names.find(|name| !name.contains('.') && !own.contains(name))?;
-    Some(format!("{} has no attribute `{}`: it is ignored", syntax.name, shown(name)))
+    Some(format!("{} has no attribute `{}`: it is ignored", syntax.name, printable(name)))
 }
 
 /// The lowering of an operation, as far as its name determines it.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_model::Location;
 use indim_model::outline::{NodeRole, Outline, StatedNode, SymbolicSize, ValueIndex, ValueType};
 use indim_shape::{AnyRule, RuleSet, TargetRule};
@@ -29,7 +29,8 @@ pub(super) fn outline(module: &Module, attributes: &AttributeReader<'_>, entry: 
         let function = &module.functions[number];
         let Some(body) = &function.body else { continue };
         let is_entry = number == entry;
-        let region = if is_entry { String::new() } else { format!("/{}", shown(&function.name)) };
+        let region =
+            if is_entry { String::new() } else { format!("/{}", printable(&function.name)) };
         let (inputs, outputs) = walk.block(body, &Arc::from(region.as_str()));
         if is_entry {
             (walk.outline.inputs, walk.outline.outputs) = (inputs, outputs);
@@ -157,7 +158,7 @@ impl<'m> OutlineWalk<'m> {
         match lowering {
             Some(Lowering::CustomCall) => {
                 let target = call_target(operation, self.attributes);
-                format!("{} @{}", operation.name, shown(&target))
+                format!("{} @{}", operation.name, printable(&target))
             }
             _ => operation.name.clone(),
         }
@@ -216,10 +217,10 @@ impl<'m> OutlineWalk<'m> {
     fn attribute_texts(&self, operation: &SyntaxOperation) -> Vec<(String, String)> {
         let text = |span: indim_text::Span| {
             let text: String = span.of(self.attributes.text).chars().take(MAX_ATTRIBUTE).collect();
-            shown(&text)
+            printable(&text)
         };
         let listed = operation.attributes.iter().take(MAX_ATTRIBUTES);
-        listed.map(|it| (shown(&it.name), it.value.map_or(String::new(), text))).collect()
+        listed.map(|it| (printable(&it.name), it.value.map_or(String::new(), text))).collect()
     }
 }
 
@@ -270,5 +271,5 @@ fn tensor(text: &str, name: &str) -> Option<ValueType> {
         }),
     };
     let element: String = element.chars().take(MAX_ATTRIBUTE).collect();
-    Some(ValueType::new(&shown(&element), sizes))
+    Some(ValueType::new(&printable(&element), sizes))
 }

@@ -4,7 +4,7 @@ use core::fmt;
 use std::io;
 
 use indim_arrays::ArrayError;
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode, Shape};
 
@@ -114,7 +114,7 @@ impl fmt::Display for StoreError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.location.is_empty() {
             true => write!(formatter, "{}", self.kind),
-            false => write!(formatter, "{}: {}", shown(&self.location), self.kind),
+            false => write!(formatter, "{}: {}", printable(&self.location), self.kind),
         }
     }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::{StoreError, system_message};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::DType;
 use indim_shape::{Diagnostic, ErrorCode, RankLimitError, Shape, ShapeError};
 
@@ -207,7 +207,7 @@ impl From<FileError> for StoreError {
 
 impl fmt::Display for FileError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", shown(&self.path.to_string_lossy()), self.kind)
+        write!(formatter, "{}: {}", printable(&self.path.to_string_lossy()), self.kind)
     }
 }
 
@@ -245,7 +245,7 @@ impl fmt::Display for FileErrorKind {
                 write!(
                     formatter,
                     "elements of type {} are not numbers that indim knows",
-                    shown(descr)
+                    printable(descr)
                 )
             }
             FileErrorKind::ElementTypeNotInFormat { dtype, format } => write!(
@@ -267,24 +267,24 @@ impl fmt::Display for FileErrorKind {
                 "shape {shape} asks for {expected} bytes of elements, there are {available}"
             ),
             FileErrorKind::BadArchive(message) => {
-                write!(formatter, "damaged archive: {}", shown(message))
+                write!(formatter, "damaged archive: {}", printable(message))
             }
             FileErrorKind::MemberNotNamed { extension, members } => match members.first() {
                 None => formatter.write_str("an archive without members"),
                 Some(first) => write!(
                     formatter,
                     "an archive; name a member after a colon, as in `.{extension}:{}`; there are: {}",
-                    shown(first),
+                    printable(first),
                     name_list(members)
                 ),
             },
             FileErrorKind::NoMember { member, members } if members.is_empty() => {
-                write!(formatter, "there is no member `{}`; the archive is empty", shown(member))
+                write!(formatter, "there is no member `{}`; the archive is empty", printable(member))
             }
             FileErrorKind::NoMember { member, members } => write!(
                 formatter,
                 "there is no member `{}`; there are: {}",
-                shown(member),
+                printable(member),
                 name_list(members)
             ),
         }
@@ -294,7 +294,8 @@ impl fmt::Display for FileErrorKind {
 /// Names of the first members, for messages.
 fn name_list(members: &[String]) -> String {
     const MAX_LISTED: usize = 20;
-    let mut names: Vec<String> = members.iter().take(MAX_LISTED).map(|name| shown(name)).collect();
+    let mut names: Vec<String> =
+        members.iter().take(MAX_LISTED).map(|name| printable(name)).collect();
     if members.len() > MAX_LISTED {
         names.push(format!("and {} more", members.len() - MAX_LISTED));
     }

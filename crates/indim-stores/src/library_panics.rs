@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::StoreErrorKind;
@@ -20,7 +20,7 @@ pub(crate) fn catch_library_panic<T>(
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason");
         let message = format!("damaged: the decoder gave up: {text}");
-        Err(Diagnostic::new(code, shown(&message)).into())
+        Err(Diagnostic::new(code, printable(&message)).into())
     })
 }
 

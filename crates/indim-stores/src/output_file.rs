@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_stale_files};
 use indim_arrays::row_major_byte_strides;
 use indim_arrays::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::ArrayType;
 
 use crate::hidden_names::HiddenNames;
@@ -363,7 +363,7 @@ fn create_target(
     let folder = folder(&final_path);
     let no_folder = |error: io::Error| match error.kind() {
         ErrorKind::NotFound if !folder.exists() => {
-            let folder = shown(&folder.to_string_lossy());
+            let folder = printable(&folder.to_string_lossy());
             io::Error::new(error.kind(), format!("there is no folder {folder}"))
         }
         _ => error,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indim_cpu::{Executable, compile};
 use indim_graph::chunks::{CutPolicy, Cuts, InputSlice, SlicedGraph};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_graph::{Graph, NodeKind, remove_unused};
 
 use crate::carried::main_programs;
@@ -266,7 +266,7 @@ impl fmt::Display for Plan {
                 write!(formatter, "from memory: ")?;
             } else {
                 number += 1;
-                let names = read.into_iter().map(|input| shown(self.input_name(input)));
+                let names = read.into_iter().map(|input| printable(self.input_name(input)));
                 let names = names.collect::<Vec<_>>().join(", ");
                 write!(formatter, "pass {number} of {}, reading {names}: ", self.passes())?;
             }

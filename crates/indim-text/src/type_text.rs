@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{
     AxisNames, Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape, saturating_size,
@@ -23,7 +23,7 @@ use indim_shape::{
 /// `bad-shape`, `unknown-element-type`, `rank-limit`.
 pub fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
     let bad =
-        |what: &str| Diagnostic::new(ErrorCode::BAD_SHAPE, format!("`{}` {what}", shown(text)));
+        |what: &str| Diagnostic::new(ErrorCode::BAD_SHAPE, format!("`{}` {what}", printable(text)));
     let wrong = || bad("is not a shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar");
     let trimmed = text.trim();
     if trimmed.contains('(') || trimmed.contains("[[") {
@@ -37,7 +37,10 @@ pub fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
         "" => None,
         name if !name.starts_with(char::is_alphabetic) => return Err(wrong()),
         name => Some(name.parse().map_err(|error| {
-            Diagnostic::new(ErrorCode::UNKNOWN_ELEMENT_TYPE, format!("`{}`: {error}", shown(name)))
+            Diagnostic::new(
+                ErrorCode::UNKNOWN_ELEMENT_TYPE,
+                format!("`{}`: {error}", printable(name)),
+            )
         })?),
     };
     let sizes = match sizes.strip_prefix('[') {
@@ -70,7 +73,8 @@ fn check_rank(rank: usize) -> Result<(), Diagnostic> {
 pub fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
     let (dtype, shape) = parse_type(text)?;
     let dtype = dtype.ok_or_else(|| {
-        let message = format!("`{}` has no element type; write it as in f32[2, 3]", shown(text));
+        let message =
+            format!("`{}` has no element type; write it as in f32[2, 3]", printable(text));
         Diagnostic::new(ErrorCode::BAD_SHAPE, message)
     })?;
     Ok(ArrayType { dtype, shape })
@@ -123,7 +127,7 @@ pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>),
     };
     check_rank(inside.split(',').count())?;
     let refuse = |what: String| {
-        let message = format!("`{}`: {what}; write f32[time: 8760, lat: 721]", shown(text));
+        let message = format!("`{}`: {what}; write f32[time: 8760, lat: 721]", printable(text));
         Diagnostic::new(ErrorCode::BAD_SHAPE, message)
     };
     let (mut names, mut sizes) = (Vec::new(), Vec::new());
@@ -132,7 +136,7 @@ pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>),
             return Err(refuse(format!("axis {axis} has no name, but other axes have")));
         };
         let name = axis_name(name)
-            .ok_or_else(|| refuse(format!("`{}` is not an axis name", shown(name.trim()))))?;
+            .ok_or_else(|| refuse(format!("`{}` is not an axis name", printable(name.trim()))))?;
         if size.trim().is_empty() {
             return Err(refuse(format!("the axis `{name}` has no size")));
         }
@@ -195,7 +199,7 @@ pub fn parse_integers(text: &str) -> Result<Vec<i64>, String> {
     pieces
         .map(|piece| piece.parse::<i64>())
         .collect::<Result<_, _>>()
-        .map_err(|_| format!("`{}` is not a list of whole numbers, such as 0,2", shown(text)))
+        .map_err(|_| format!("`{}` is not a list of whole numbers, such as 0,2", printable(text)))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub fn error_page(code: &str) -> Result<String, Diagnostic> {
 }
 
 fn unknown(name: &str) -> Diagnostic {
-    let headline = format!("no error has the code `{}`", indim_graph::terminal::shown(name));
+    let headline = format!("no error has the code `{}`", indim_graph::terminal::printable(name));
     let mut diagnostic = Diagnostic::new(ErrorCode::UNKNOWN_ERROR_CODE, headline);
     if let Some(near) = closest(name, ErrorCode::all().map(ErrorCode::as_str)) {
         diagnostic.help(format!("did you mean `{near}`?"));

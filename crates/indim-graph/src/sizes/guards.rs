@@ -5,7 +5,7 @@ use indim_shape::ErrorCode;
 
 use super::classes::PinReason;
 use crate::graph::{Graph, ValueId};
-use crate::terminal::shown;
+use crate::terminal::printable;
 
 /// The size of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -238,7 +238,7 @@ impl fmt::Display for Guards {
         for (index, (name, sizes)) in self.names.iter().zip(&self.parameters).enumerate() {
             let sizes: Vec<String> = sizes.iter().map(size).collect();
             let comma = if index == 0 { "" } else { ", " };
-            write!(formatter, "{comma}{}: [{}]", shown(name), sizes.join(", "))?;
+            write!(formatter, "{comma}{}: [{}]", printable(name), sizes.join(", "))?;
         }
         let symbols: Vec<String> =
             (0..self.symbol_count).map(|symbol| self.symbol_name(symbol)).collect();
@@ -320,7 +320,7 @@ impl GuardError {
 impl fmt::Display for GuardError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let GuardError { name, axis, kind } = self;
-        let name = shown(name);
+        let name = printable(name);
         match kind {
             GuardErrorKind::Rank { rank, expected } => {
                 write!(formatter, "`{name}` has {rank} axes, the program was made for {expected}")
@@ -337,7 +337,7 @@ impl fmt::Display for GuardError {
             GuardErrorKind::Unequal { size, known, first, of_first } => write!(
                 formatter,
                 "axis {axis} of `{name}` is {size}, but must be {known} like axis {of_first} of `{first}`",
-                first = shown(first),
+                first = printable(first),
             ),
             GuardErrorKind::TooLarge => {
                 formatter.write_str("an intermediate array would not fit into memory")

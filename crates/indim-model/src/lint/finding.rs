@@ -110,7 +110,7 @@ impl Finding {
         message: String,
     ) -> Finding {
         let at: &OutlineNode = &outline.nodes[node];
-        let name = |&index: &usize| indim_graph::terminal::shown(&outline.values[index].name);
+        let name = |&index: &usize| indim_graph::terminal::printable(&outline.values[index].name);
         let typed = |&index: &usize| (name(&index), outline.values[index].value_type.clone());
         Finding {
             code,

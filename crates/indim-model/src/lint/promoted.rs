@@ -43,7 +43,8 @@ impl Roots {
         for &operand in node.operands.iter().flatten() {
             let (root, map) = root(outline, operand, result.len())?;
             let value = &outline.values[root];
-            operands.push((indim_graph::terminal::shown(&value.name), value.value_type.clone()));
+            operands
+                .push((indim_graph::terminal::printable(&value.name), value.value_type.clone()));
             values.push(root);
             maps.push(map);
         }

@@ -76,7 +76,7 @@ fn unknown_type(outline: &Outline, cause: usize, nodes: &[usize]) -> Option<Find
         matches!(value.source, TypeSource::UnknownBecauseOf(_)) && !value.value_type.is_known()
     };
     let value = node.results.iter().flatten().find(is_open);
-    let value = value.map(|&value| indim_graph::terminal::shown(&outline.values[value].name));
+    let value = value.map(|&value| indim_graph::terminal::printable(&outline.values[value].name));
     let mut labels: Vec<String> =
         nodes.iter().take(MAX_LISTED).map(|&it| outline.label(&outline.nodes[it])).collect();
     if nodes.len() > MAX_LISTED {

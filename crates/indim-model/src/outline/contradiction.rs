@@ -30,7 +30,7 @@ impl SizeNames {
     /// Compares a declared type with the inferred one. Returns the difference, if there is one.
     pub fn compare(&mut self, declared: &ModelInput, inferred: &ValueType) -> Option<String> {
         let stated = ValueType::declared(declared);
-        let name = indim_graph::terminal::shown(&declared.name);
+        let name = indim_graph::terminal::printable(&declared.name);
         if stated.contradicts(inferred) {
             return Some(format!("the file states {name}: {stated}, its node gives {inferred}"));
         }
@@ -51,7 +51,7 @@ impl SizeNames {
         };
         match self.0.get(name) {
             Some((known, before)) if *known != number => {
-                let name = indim_graph::terminal::shown(name);
+                let name = indim_graph::terminal::printable(name);
                 Some(format!("the size {name} is {known} on {before}, and {number} on {location}"))
             }
             Some(_) => None,

@@ -100,11 +100,11 @@ impl Outline {
     /// The label of a node in messages: its name, else the name of its first result, else its operator.
     pub fn label(&self, node: &OutlineNode) -> String {
         if !node.name.is_empty() {
-            return indim_graph::terminal::shown(&node.name);
+            return indim_graph::terminal::printable(&node.name);
         }
         let result = node.results.iter().flatten().next();
         match result.map(|&index| self.values[index].name.as_str()) {
-            Some(name) if !name.is_empty() => indim_graph::terminal::shown(name),
+            Some(name) if !name.is_empty() => indim_graph::terminal::printable(name),
             _ => node.operator.clone(),
         }
     }

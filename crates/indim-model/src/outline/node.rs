@@ -51,7 +51,7 @@ pub struct OutlineNode {
 pub fn operator_label(operator: &str, name: &str) -> String {
     match name {
         "" => operator.to_owned(),
-        name => format!("{operator} {}", indim_graph::terminal::shown(name)),
+        name => format!("{operator} {}", indim_graph::terminal::printable(name)),
     }
 }
 

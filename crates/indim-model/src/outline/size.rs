@@ -64,7 +64,7 @@ impl SymbolicSize {
         while !name.is_char_boundary(end) {
             end -= 1;
         }
-        let name = indim_graph::terminal::shown(&name[..end]);
+        let name = indim_graph::terminal::printable(&name[..end]);
         SymbolicSize(Polynomial::Terms([(vec![Arc::from(name.as_str())], 1)].into()))
     }
 

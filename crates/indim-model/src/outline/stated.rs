@@ -74,7 +74,7 @@ impl Outline {
         if let Some(rule) = &node.rule {
             let named = |&value: &ValueIndex| {
                 let value = &self.values[value];
-                (indim_graph::terminal::shown(&value.name), value.value_type.clone())
+                (indim_graph::terminal::printable(&value.name), value.value_type.clone())
             };
             // A target rule broadcasts the first operand; the other operands hold the target.
             let count = if matches!(rule, AnyRule::Target(_)) { 1 } else { usize::MAX };
@@ -151,7 +151,7 @@ impl Outline {
         };
         let given = ValueType { element: None, sizes: Some(form.result.clone()) };
         if stated.contradicts(&given) {
-            let name = indim_graph::terminal::shown(name);
+            let name = indim_graph::terminal::printable(name);
             let message = format!("the file states {name}: {stated}, its operands give {given}");
             let (value, location) = (self.values.len(), node.location.clone());
             self.contradictions.push(Contradiction {

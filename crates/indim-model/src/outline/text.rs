@@ -15,7 +15,7 @@ impl Outline {
         let value = &self.values[index];
         let name = match value.name.is_empty() {
             true => format!("#{index}"),
-            false => indim_graph::terminal::shown(&value.name),
+            false => indim_graph::terminal::printable(&value.name),
         };
         format!("{name}: {}", value.value_type)
     }
@@ -35,7 +35,7 @@ impl Outline {
             true => String::new(),
             false => format!(" in {}", node.region),
         };
-        let operator = indim_graph::terminal::shown(&node.operator);
+        let operator = indim_graph::terminal::printable(&node.operator);
         writeln!(formatter, "{kind}{} ({operator}){region}", self.label(node))?;
         writeln!(formatter, "  {} -> {}", self.list(&node.operands), self.list(&node.results))?;
         if node.is_opaque && !node.attributes.is_empty() {

@@ -261,7 +261,7 @@ impl RuleCall<'_> {
     pub(super) fn named(&self, positions: &[usize]) -> Result<Vec<(String, ValueType)>, RuleError> {
         let one = |&position: &usize| {
             let operand = self.operand(position)?;
-            Ok((indim_graph::terminal::shown(&operand.name), operand.value_type.clone()))
+            Ok((indim_graph::terminal::printable(&operand.name), operand.value_type.clone()))
         };
         positions.iter().map(one).collect()
     }

@@ -246,7 +246,7 @@ fn label_in_path(flat: &FlatNode) -> String {
         "" => format!("{}_{}", flat.node.proto.op_type, flat.index),
         name => name.trim_start_matches('/').to_owned(),
     };
-    indim_graph::terminal::shown(&name)
+    indim_graph::terminal::printable(&name)
 }
 
 /// The last 200 bytes of a region path, because nested regions make paths long.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use indim_builder::GraphBuilder;
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_model::outline::{
     Contradiction, NodeRole, OutlineBroadcast, OutlineNode, OutlineValue, TypeSource, ValueType,
     Verdict, operator_label, shape_problem,
@@ -135,7 +135,7 @@ impl Walker<'_> {
             region: self.scope().region.clone(),
             operands: flat.operands.clone(),
             results: Vec::new(),
-            attributes: texts.map(|(name, it)| (shown(name), attribute_text(it))).collect(),
+            attributes: texts.map(|(name, it)| (printable(name), attribute_text(it))).collect(),
             is_opaque: rules.operator.is_none() || refusal(flat).is_some(),
             role,
             broadcasts: Vec::new(),
@@ -184,7 +184,7 @@ impl Walker<'_> {
             broadcasts: RefCell::default(),
         };
         let results = (row.rule)(&call);
-        let named = |typed: &TypedValue| (shown(&typed.name), typed.value_type.clone());
+        let named = |typed: &TypedValue| (printable(&typed.name), typed.value_type.clone());
         let problem = match &results {
             Err(RuleError::Shapes(problem)) => {
                 let operands: Vec<_> = operands.iter().flatten().map(named).collect();
@@ -263,7 +263,7 @@ impl Walker<'_> {
         }
         if let Some(declared) = self.declared(name) {
             if value.value_type.contradicts(&declared) {
-                let (name, inferred) = (shown(name), &value.value_type);
+                let (name, inferred) = (printable(name), &value.value_type);
                 let message = format!("{name} is declared {declared}, its node gives {inferred}");
                 self.contradiction(number, Some(message));
             }
@@ -346,7 +346,7 @@ fn attribute_text(attribute: &AttributeProto) -> String {
         _ if !attribute.graphs.is_empty() => format!("{} graphs", attribute.graphs.len()),
         _ => "0".to_owned(),
     };
-    shown(&text.chars().take(MAX_ATTRIBUTE).collect::<String>())
+    printable(&text.chars().take(MAX_ATTRIBUTE).collect::<String>())
 }
 
 fn list_text<T: ToString>(list: &[T]) -> String {

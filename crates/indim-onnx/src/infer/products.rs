@@ -56,7 +56,7 @@ fn batch_sizes(
     for (position, sizes) in batches {
         let operand = call.operand(position)?;
         let element = operand.value_type.element.clone();
-        let name = format!("batch of {}", indim_graph::terminal::shown(&operand.name));
+        let name = format!("batch of {}", indim_graph::terminal::printable(&operand.name));
         operands.push((name, ValueType { element, sizes: Some(sizes) }));
     }
     call.broadcast(RuleSet::Numpy, operands, None)

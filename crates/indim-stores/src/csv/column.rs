@@ -2,7 +2,7 @@
 
 use csv::StringRecord;
 use indim_arrays::Array;
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, ErrorCode};
 
@@ -71,7 +71,7 @@ impl ParsedColumn {
         let has_bools = matches!(self.elements, ColumnValues::Bools(_));
         let is = if has_bools { "neither true nor false, as those before it" } else { is };
         let message =
-            format!("line {line}: `{}` in column `{}` is {is}", shown(field), shown(name));
+            format!("line {line}: `{}` in column `{}` is {is}", printable(field), printable(name));
         let mut error = Diagnostic::new(ErrorCode::NOT_A_NUMBER, message);
         if is_beyond {
             error.help("write inf or -inf where infinity is meant");

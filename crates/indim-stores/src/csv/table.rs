@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Seek, Take};
 use std::path::{Path, PathBuf};
 
 use csv::{Reader, ReaderBuilder, StringRecord};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::StoreErrorKind;
@@ -117,7 +117,8 @@ fn column_index(
     };
     let same = |name: &String| wanted.is_some_and(|wanted| wanted == name);
     if names.iter().filter(|name| same(name)).count() > 1 {
-        let message = format!("several columns are called `{}`", shown(wanted.unwrap_or_default()));
+        let message =
+            format!("several columns are called `{}`", printable(wanted.unwrap_or_default()));
         let mut error = Diagnostic::new(ErrorCode::NO_COLUMN, message);
         error.help("name one by its position, from 0 on");
         return Err(error.into());
@@ -126,11 +127,11 @@ fn column_index(
         let mut error = match wanted {
             Some(wanted) => Diagnostic::new(
                 ErrorCode::NO_COLUMN,
-                format!("there is no column `{}`", shown(wanted)),
+                format!("there is no column `{}`", printable(wanted)),
             ),
             None => Diagnostic::new(ErrorCode::NO_COLUMN, "a table; name one column after a colon"),
         };
-        let listed: Vec<String> = names.iter().take(20).map(|name| shown(name)).collect();
+        let listed: Vec<String> = names.iter().take(20).map(|name| printable(name)).collect();
         let listed = listed.join(", ");
         error.help(match is_data {
             true => format!(
@@ -166,6 +167,6 @@ fn sniff(file: &mut File) -> Result<u8, StoreErrorKind> {
 fn csv_error(error: &csv::Error) -> StoreErrorKind {
     match error.kind() {
         csv::ErrorKind::Io(error) => std::io::Error::new(error.kind(), error.to_string()).into(),
-        _ => Diagnostic::new(ErrorCode::BAD_CSV, shown(&error.to_string())).into(),
+        _ => Diagnostic::new(ErrorCode::BAD_CSV, printable(&error.to_string())).into(),
     }
 }

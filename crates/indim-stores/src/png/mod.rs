@@ -13,7 +13,7 @@ pub use write::PngSink;
 
 use std::path::Path;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
@@ -57,5 +57,5 @@ impl FormatCode for Png {
 }
 
 fn png_error(error: &dyn core::error::Error) -> StoreErrorKind {
-    Diagnostic::new(ErrorCode::BAD_PNG, shown(&error.to_string())).into()
+    Diagnostic::new(ErrorCode::BAD_PNG, printable(&error.to_string())).into()
 }

@@ -19,7 +19,7 @@ pub use write::TiffSink;
 
 use std::path::Path;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
@@ -63,7 +63,7 @@ impl FormatCode for Tiff {
 }
 
 fn bad_page_number(path: &Path, page: &str) -> StoreError {
-    let page = shown(page);
+    let page = printable(page);
     let message =
         format!("`{page}` is not a page number; pages are counted from 0, as in `file.tif:0`");
     StoreError::new(path.to_string_lossy(), Diagnostic::new(ErrorCode::NO_PAGE, message))
@@ -74,5 +74,5 @@ fn tiff_error(error: &dyn core::error::Error) -> StoreErrorKind {
 }
 
 fn bad_tiff(text: &str) -> StoreErrorKind {
-    Diagnostic::new(ErrorCode::BAD_TIFF, shown(text)).into()
+    Diagnostic::new(ErrorCode::BAD_TIFF, printable(text)).into()
 }

@@ -1,6 +1,6 @@
 //! Attributes of a Zarr array that change the meaning of its elements: missing values, scale and offset.
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::DType;
 use serde_json::{Map, Value};
 
@@ -34,7 +34,7 @@ pub(super) fn remarks(attributes: &Map<String, Value>, dtype: DType) -> Vec<Stri
     vec![format!(
         "its attributes {} are not applied; `{}` does, with its name for x",
         names.join(", "),
-        shown(&expression)
+        printable(&expression)
     )]
 }
 

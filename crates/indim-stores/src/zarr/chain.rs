@@ -1,7 +1,7 @@
 //! The chain of codecs of an array: a transposition, a codec from elements to bytes (dense or sharded),
 //! and codecs from bytes to bytes.
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::DType;
 use serde_json::Value;
 
@@ -316,7 +316,7 @@ pub(super) fn name_and_configuration(value: &Value) -> Result<(&str, &Value), St
 }
 
 fn unknown_codec(name: &str) -> StoreErrorKind {
-    bad_zarr(&format!("the codec `{}` is not read", shown(name)))
+    bad_zarr(&format!("the codec `{}` is not read", printable(name)))
 }
 
 /// Whether elements are in non-native byte order.
@@ -387,7 +387,7 @@ fn sharding(
         Some("start") => true,
         None | Some("end") => false,
         Some(other) => {
-            return Err(bad_zarr(&format!("an index of shards at `{}`", shown(other))));
+            return Err(bad_zarr(&format!("an index of shards at `{}`", printable(other))));
         }
     };
     Ok(Sharding { chunk, codecs, index: IndexCodec { is_at_start, ..index } })

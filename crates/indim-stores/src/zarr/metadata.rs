@@ -1,6 +1,6 @@
 //! The metadata of an array, versions 2 and 3.
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::DType;
 use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError};
 use serde_json::{Map, Value, json};
@@ -73,7 +73,7 @@ impl ArrayMetadata {
             !MEMBERS.contains(&name.as_str()) && value["must_understand"] != false
         };
         if let Some((name, _)) = members.clone().find(is_unknown) {
-            return Err(bad_zarr(&format!("metadata with an extension `{}`", shown(name))));
+            return Err(bad_zarr(&format!("metadata with an extension `{}`", printable(name))));
         }
         if text["storage_transformers"].as_array().is_some_and(|all| !all.is_empty()) {
             return Err(bad_zarr("storage transformers are not read"));
@@ -83,7 +83,7 @@ impl ArrayMetadata {
         let shape = shape(&text["shape"])?;
         let (grid, configuration) = name_and_configuration(&text["chunk_grid"])?;
         if grid != "regular" {
-            let grid = shown(grid);
+            let grid = printable(grid);
             return Err(bad_zarr(&format!(
                 "a `{grid}` grid of chunks is not read: only regular ones are"
             )));
@@ -94,7 +94,7 @@ impl ArrayMetadata {
             match name {
                 "default" => chunk_keys(true, &configuration["separator"], '/')?,
                 "v2" => chunk_keys(false, &configuration["separator"], '.')?,
-                name => return Err(bad_zarr(&format!("chunks named by `{}`", shown(name)))),
+                name => return Err(bad_zarr(&format!("chunks named by `{}`", printable(name)))),
             }
         };
         let coding = coding(&text["fill_value"], dtype)?;
@@ -199,7 +199,7 @@ fn take_attributes(attributes: &mut Value) -> Result<Map<String, Value>, StoreEr
 fn unknown_dtype(name: &str) -> StoreErrorKind {
     Diagnostic::new(
         ErrorCode::UNKNOWN_ELEMENT_TYPE,
-        format!("elements of type {} are not numbers that indim knows", shown(name)),
+        format!("elements of type {} are not numbers that indim knows", printable(name)),
     )
     .into()
 }

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use indim_arrays::{Array, ArrayError};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode, Shape};
 use rayon::prelude::*;
@@ -387,7 +387,7 @@ fn array_list_error(path: &Path, headline: &str) -> StoreErrorKind {
     const MAX_LISTED: usize = 20;
     let entries = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
     let below = entries.map(|entry| entry.path()).filter(|path| is_zarr(path));
-    let name = |path: PathBuf| Some(shown(path.file_name()?.to_str()?));
+    let name = |path: PathBuf| Some(printable(path.file_name()?.to_str()?));
     let mut names: Vec<String> = below.filter_map(name).collect();
     names.sort();
     let mut error = Diagnostic::new(ErrorCode::ZARR_GROUP, headline);
@@ -396,7 +396,7 @@ fn array_list_error(path: &Path, headline: &str) -> StoreErrorKind {
         Some(first) => {
             let more = if names.len() > MAX_LISTED { ", ..." } else { "" };
             let listed = names[..names.len().min(MAX_LISTED)].join(", ");
-            let array_path = shown(&path.to_string_lossy());
+            let array_path = printable(&path.to_string_lossy());
             error.help(format!(
                 "there are {listed}{more}, as in {}/{first}",
                 array_path.trim_end_matches('/')
@@ -411,5 +411,5 @@ fn error_at(path: &Path, kind: StoreErrorKind) -> StoreError {
 }
 
 fn bad_zarr(text: &str) -> StoreErrorKind {
-    Diagnostic::new(ErrorCode::BAD_ZARR, shown(text)).into()
+    Diagnostic::new(ErrorCode::BAD_ZARR, printable(text)).into()
 }

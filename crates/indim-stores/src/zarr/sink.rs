@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use indim_arrays::Array;
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 use rayon::prelude::*;
@@ -189,7 +189,7 @@ fn without_name(error: io::Error, folder: &Path) -> io::Error {
     match folder.exists() {
         false => io::Error::new(
             error.kind(),
-            format!("there is no folder {}", shown(&folder.to_string_lossy())),
+            format!("there is no folder {}", printable(&folder.to_string_lossy())),
         ),
         true => io::Error::from(error.kind()),
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_model::Location;
 use indim_model::outline::{NodeRole, Outline, StatedNode, ValueIndex, ValueType};
 use indim_shape::{AnyRule, RuleSet, TargetRule};
@@ -35,7 +35,8 @@ pub(super) fn outline(
     }
     for (number, computation) in module.computations.iter().enumerate().take(entry + 1) {
         let is_entry = number == entry;
-        let region = if is_entry { String::new() } else { format!("/{}", shown(names[number])) };
+        let region =
+            if is_entry { String::new() } else { format!("/{}", printable(names[number])) };
         let region = Arc::from(region.as_str());
         let is_opaque = &is_unsupported[number];
         let values =
@@ -99,7 +100,7 @@ fn operator(lowering: Option<Lowering>, instruction: &Instruction, text: &str) -
     let target = Attributes { text, instruction }.optional("custom_call_target");
     match (lowering, target) {
         (Some(Lowering::CustomCall), Some(target)) => {
-            format!("{} {}", instruction.opcode, shown(target))
+            format!("{} {}", instruction.opcode, printable(target))
         }
         _ => instruction.opcode.clone(),
     }
@@ -140,8 +141,8 @@ fn role(
 }
 
 fn attributes(instruction: &Instruction, text: &str) -> Vec<(String, String)> {
-    let shortened = |text: &str| shown(&text.chars().take(MAX_ATTRIBUTE).collect::<String>());
+    let shortened = |text: &str| printable(&text.chars().take(MAX_ATTRIBUTE).collect::<String>());
     let listed = instruction.attributes.iter().take(MAX_ATTRIBUTES);
     let listed = listed.filter(|(name, _)| name.of(text) != "metadata");
-    listed.map(|(name, value)| (shown(name.of(text)), shortened(value.of(text)))).collect()
+    listed.map(|(name, value)| (printable(name.of(text)), shortened(value.of(text)))).collect()
 }

@@ -4,7 +4,7 @@
 use core::fmt;
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_graph::{Graph, GraphError, GraphErrorKind, Literal, SymbolicGraph, ValueId};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisNames, Diagnostic, ErrorCode, RuleChoice, RuleSet, RuleSetName};
@@ -71,8 +71,10 @@ pub fn check_axis_names(input: &str, rule: RuleChoice, named: &str) -> Result<()
     if rule == RuleChoice::Named(RuleSetName::Named) {
         return Ok(());
     }
-    let message =
-        format!("the axes of `{}` are named, and {rule} matches none by its name", shown(input));
+    let message = format!(
+        "the axes of `{}` are named, and {rule} matches none by its name",
+        printable(input)
+    );
     let mut refused = Diagnostic::new(ErrorCode::AXIS_NAMES_NOT_TAKEN, message);
     refused.help(format!(
         "with `{named}` axes of the same name meet; under other rules leave the names out"
@@ -149,7 +151,7 @@ impl SymbolicExpression {
         let Some((size, name, axis, reason)) = self.graph.guards().fixed_names().next() else {
             return Ok(());
         };
-        let (size, name) = (shown(size), shown(name));
+        let (size, name) = (printable(size), printable(name));
         let message =
             format!("the size `{size}` of axis {axis} of `{name}` is needed as a number: {reason}");
         let mut refused = Diagnostic::new(ErrorCode::SIZE_NOT_FREE, message);
@@ -167,7 +169,7 @@ impl SymbolicExpression {
         let guards = self.graph.guards();
         let mut text = format!("sizes\n  {guards}\n");
         for (name, axis, number, reason) in guards.pinned() {
-            text += &format!("  axis {axis} of `{}` is {number}: {reason}\n", shown(name));
+            text += &format!("  axis {axis} of `{}` is {number}: {reason}\n", printable(name));
         }
         if let Some(stand_ins) = stand_ins_text(&self.stand_ins) {
             text += &format!("{}  above, {stand_ins}\n", self.equal.text());
@@ -283,7 +285,7 @@ impl EqualNames {
     /// The pairs as text.
     fn text(&self) -> String {
         let line = |[first, second]: &[String; 2]| {
-            format!("  {} = {}, which a rule needs\n", shown(first), shown(second))
+            format!("  {} = {}, which a rule needs\n", printable(first), printable(second))
         };
         self.0.iter().map(line).collect()
     }
@@ -295,7 +297,7 @@ fn axes_text(rule: Option<&RuleSet>, graph: &Graph, results: &[Value]) -> String
         return String::new();
     }
     let line = |(&output, value): (&ValueId, &Value)| {
-        format!("  {} {}\n", shown(&graph.value_name(output)), value.axis_names())
+        format!("  {} {}\n", printable(&graph.value_name(output)), value.axis_names())
     };
     let lines: String = graph.outputs().iter().zip(results).map(line).collect();
     format!("axes of the results\n{lines}")
@@ -303,7 +305,8 @@ fn axes_text(rule: Option<&RuleSet>, graph: &Graph, results: &[Value]) -> String
 
 /// The numbers that stand for named sizes as text; `None` without named sizes.
 fn stand_ins_text(stand_ins: &[(String, usize)]) -> Option<String> {
-    let each = stand_ins.iter().map(|(name, size)| format!("{size} stands for `{}`", shown(name)));
+    let each =
+        stand_ins.iter().map(|(name, size)| format!("{size} stands for `{}`", printable(name)));
     (!stand_ins.is_empty()).then(|| each.collect::<Vec<String>>().join(", "))
 }
 

@@ -1,7 +1,7 @@
 //! Loop nests as pseudocode in the style of NumPy.
 
 use indim_cpu::row_major_byte_strides;
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
     Access, BufferId, InstructionKind, Local, LoopNest, LoopNests, NestInstruction, NestReduction,
@@ -139,7 +139,7 @@ impl Listing<'_> {
 
     fn buffer(&self, buffer: BufferId) -> String {
         match buffer {
-            BufferId::Parameter(index) => shown(self.graph.parameter_name(index)),
+            BufferId::Parameter(index) => printable(self.graph.parameter_name(index)),
             BufferId::Output(_) if self.loops.outputs.len() == 1 => "result".to_owned(),
             BufferId::Output(index) => format!("result{index}"),
             BufferId::Constant(index) => {

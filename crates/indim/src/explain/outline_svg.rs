@@ -1,7 +1,7 @@
 //! Outlines of models, which list every node, as an SVG document: also of models with nodes that indim does
 //! not compute.
 
-use indim_graph::terminal::{shown, width};
+use indim_graph::terminal::{printable, width};
 use indim_model::outline::{
     NamedCondition, Outline, OutlineBroadcast, OutlineNode, SymbolicSize, ValueType, Verdict,
 };
@@ -26,7 +26,7 @@ pub(crate) fn outline_document(outline: &Outline) -> String {
 impl Diagram {
     /// The diagrams of a node of an outline.
     fn of_node(outline: &Outline, node: &OutlineNode) -> Vec<Diagram> {
-        let label = format!("{} ({})", outline.label(node), shown(&node.operator));
+        let label = format!("{} ({})", outline.label(node), printable(&node.operator));
         if node.is_opaque {
             let title = format!("opaque {label}");
             let mut diagram = Diagram::of_values(outline, title, node);

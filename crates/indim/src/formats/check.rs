@@ -71,7 +71,7 @@ impl LoadedModel {
         for (index, (found, expected)) in results.iter().zip(expected).enumerate() {
             if let Some(difference) = tolerance.compare(&found.clone(), expected) {
                 let name = self.outputs().get(index).map_or("", String::as_str);
-                let name = indim_graph::terminal::shown(name);
+                let name = indim_graph::terminal::printable(name);
                 let place = format!("output {index} `{name}`");
                 failures.push(CheckFailure { place, difference });
             }

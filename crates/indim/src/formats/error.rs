@@ -108,7 +108,7 @@ impl LoadError {
 
     /// The report as separate parts.
     pub fn diagnostic(&self) -> Diagnostic {
-        let place = Some(indim_graph::terminal::shown(self.context.source.name()));
+        let place = Some(indim_graph::terminal::printable(self.context.source.name()));
         match &self.kind {
             LoadErrorKind::Io(problem) => {
                 Diagnostic::new(ErrorCode::IO, problem.as_str()).at(place)
@@ -124,7 +124,7 @@ impl LoadError {
     /// Notes the values that make the program run.
     fn with_note(&self, mut diagnostic: Diagnostic) -> Diagnostic {
         let one = |(name, value_type): &(String, ValueType)| {
-            format!("{}: {value_type}", indim_graph::terminal::shown(name))
+            format!("{}: {value_type}", indim_graph::terminal::printable(name))
         };
         let mut listed: Vec<String> =
             self.context.to_provide.iter().take(MAX_LISTED).map(one).collect();

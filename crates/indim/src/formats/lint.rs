@@ -146,7 +146,7 @@ impl LintReport {
         let findings = self.findings.iter().map(|finding| self.finding_json(finding));
         let counts = self.counts();
         serde_json::json!({
-            "file": indim_graph::terminal::shown(self.source.name()),
+            "file": indim_graph::terminal::printable(self.source.name()),
             "findings": findings.collect::<Vec<_>>(),
             "broadcasts": {
                 "legal": counts.legal,
@@ -201,7 +201,7 @@ impl fmt::Display for LintReport {
         writeln!(
             formatter,
             "{}: {}",
-            indim_graph::terminal::shown(self.source.name()),
+            indim_graph::terminal::printable(self.source.name()),
             self.counts()
         )
     }

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
-use indim_graph::terminal::shown;
+use indim_graph::terminal::printable;
 use indim_model::lint::Finding;
 use indim_model::outline::{Outline, OutlineNode, ValueIndex, Verdict};
 
@@ -105,7 +105,7 @@ impl LintReport {
 
     fn body(&self, page: &mut String) -> fmt::Result {
         let outline = self.outline();
-        let name = escaped(&shown(self.file()));
+        let name = escaped(&printable(self.file()));
         let opaque = outline.nodes.iter().filter(|node| node.is_opaque).count();
         writeln!(page, "<title>{name}</title><style>{STYLE}</style></head><body>")?;
         writeln!(page, "<header><h1>{name}</h1>")?;
@@ -137,7 +137,7 @@ impl LintReport {
             || node.broadcasts.iter().any(|it| matches!(it.verdict, Verdict::Illegal(_)));
         let mark = if is_illegal { " <b class=\"illegal\">illegal</b>" } else { "" };
         let label = escaped(&outline.label(node));
-        let operator = escaped(&shown(&node.operator));
+        let operator = escaped(&printable(&node.operator));
         let result = node.results.iter().flatten().next();
         let result = result.map_or(String::new(), |&result| escaped(&outline.typed(result)));
         writeln!(page, "<details class=\"node{opaque}{inner}\" id=\"n{number}\"><summary>")?;

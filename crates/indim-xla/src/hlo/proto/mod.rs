@@ -90,7 +90,7 @@ struct ModuleReader<'l> {
 
 impl ModuleReader<'_> {
     fn computation(&mut self, proto: &HloComputationProto) -> Result<(), FormatError> {
-        let shown = indim_graph::terminal::shown(&proto.name);
+        let shown = indim_graph::terminal::printable(&proto.name);
         let fail =
             |kind: FormatErrorKind| kind.at(Location::described(format!("computation `{shown}`")));
         self.instructions = self.instructions.saturating_add(proto.instructions.len());

@@ -42,7 +42,7 @@ impl SyntheticText {
             return Location::default();
         };
         let [computation, name, opcode] = [row.computation, row.name, row.opcode]
-            .map(|span| indim_graph::terminal::shown(span.of(&self.text)));
+            .map(|span| indim_graph::terminal::printable(span.of(&self.text)));
         Location::described(format!("instruction `{name}` ({opcode}) of `{computation}`"))
     }
 
