@@ -20,8 +20,8 @@ WITHOUT_ARRAYS = (
     *("kaiser", "mask_indices", "ones", "promote_types", "tri", "tril_indices", "triu_indices", "zeros"),
 )
 
-#: Functions that NumPy does not pass to traced values, and the code to write instead.
-NOT_PASSED = {
+#: Functions and classes that convert their argument to an array of NumPy, and the code to write instead.
+NEED_ARRAYS = {
     "array": "`indim.asarray(x)`, or `np.stack([x, y])`; `np.array(x, like=x)` works",
     "asanyarray": "`indim.asarray(x)`",
     "asarray": "`indim.asarray(x)`",
@@ -57,6 +57,7 @@ NOTES = {
     "full_like": "`shape` is known while the function is traced",
     "geomspace": "real numbers; an end of 0 gives NaN, where NumPy raises an error",
     "histogram": "`bins` is a number, or edges; traced edges are not checked for their order",
+    "histogram2d": "as for `histogram`",
     "insert": "the positions are known while the function is traced",
     "ix_": "positions, no truth values",
     "linalg.matrix_norm": "no `ord` that needs singular values: 2, -2, `'nuc'`",
@@ -121,7 +122,7 @@ def unclassified():
     """Names that no part of the page has, or several."""
     listed = [
         *working_functions(), *refused_functions(), *_refused.NOT_FOR_INDIM, *working_methods(),
-        *_refused.REFUSED_METHODS, *WITHOUT_ARRAYS, *NOT_PASSED, *OTHER,
+        *_refused.REFUSED_METHODS, *WITHOUT_ARRAYS, *NEED_ARRAYS, *OTHER,
     ]  # fmt: skip
     others = [
         name
@@ -169,8 +170,8 @@ def page():
             "## Refused\n",
             "The message of each has the reason and the replacement.\n",
             table(("function", "reason", "instead"), refused),
-            "NumPy does not pass these functions to traced values:\n",
-            table(("function", "instead"), [(f"`{name}`", text) for name, text in NOT_PASSED.items()]),
+            "These functions and classes need a NumPy array, which a traced value is not:\n",
+            table(("function", "instead"), [(f"`{name}`", text) for name, text in NEED_ARRAYS.items()]),
             "Methods and attributes of arrays:\n",
             table(
                 ("method", "instead"),

@@ -25,9 +25,11 @@ _NAMES_IN_BYTES = ("i4", "i8", "u4", "u8", "f16")
 
 def numpy_dtype(name):
     """The NumPy dtype of an element type, given by indim's name."""
-    if hasattr(np, NUMPY_NAMES[name]):
+    try:
         return np.dtype(NUMPY_NAMES[name])
-    import ml_dtypes
+    except TypeError:
+        # NumPy has no such type itself.
+        import ml_dtypes
 
     return np.dtype(getattr(ml_dtypes, NUMPY_NAMES[name]))
 

@@ -7,8 +7,7 @@ import numpy as np
 from . import _view_functions
 from ._functions import asarray
 from ._numbers import plain_value
-from ._shape_functions import along, axis_index
-from ._statistics_functions import promoted
+from ._shape_functions import along, axis_index, promoted
 from ._tracing import Tracer, implements
 
 _windows = _view_functions.define("numpy")["sliding_window_view"]
@@ -21,7 +20,7 @@ _windows = _view_functions.define("numpy")["sliding_window_view"]
 def _gradient(f, *varargs, axis=None, edge_order=1):
     f = asarray(f)
     axes = range(f.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = [axis_index(one, f.ndim) for one in axes]
+    axes = [axis_index(index, f.ndim) for index in axes]
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
     if len(varargs) == 0:
@@ -29,12 +28,12 @@ def _gradient(f, *varargs, axis=None, edge_order=1):
     elif len(varargs) == 1 and np.ndim(varargs[0]) == 0:
         steps = [varargs[0]] * len(axes)
     elif len(varargs) == len(axes):
-        steps = [_steps(coordinates, f.shape[one]) for coordinates, one in zip(varargs, axes)]
+        steps = [_steps(coordinates, f.shape[index]) for coordinates, index in zip(varargs, axes)]
     else:
         raise TypeError("invalid number of arguments")
     f = f.astype(np.float64) if f.dtype.kind in "iu" else f
-    found = [_gradient_along(f, step, one, edge_order) for step, one in zip(steps, axes)]
-    return found[0] if len(found) == 1 else tuple(found)
+    gradients = [_gradient_along(f, step, index, edge_order) for step, index in zip(steps, axes)]
+    return gradients[0] if len(gradients) == 1 else tuple(gradients)
 
 
 def _steps(coordinates, size):
@@ -65,7 +64,7 @@ def _gradient_along(f, step, axis, edge_order):
         return f[along(axis, slice(first, end))]
 
     is_uniform = np.ndim(step) == 0
-    steps = None if is_uniform else step.reshape([-1 if one == axis else 1 for one in range(f.ndim)])
+    steps = None if is_uniform else step.reshape([-1 if index == axis else 1 for index in range(f.ndim)])
     if is_uniform:
         inner = (part(2, None) - part(None, -2)) / (2.0 * step)
     else:
@@ -96,9 +95,13 @@ def _edge(values, step, steps, axis, is_first):
     if steps is None:
         factors = -1.5 / step, 2.0 / step, -0.5 / step
     else:
-        one, two = near
-        both = one + two
-        factors = -(2.0 * one + two) / (one * both), both / (one * two), -one / (two * both)
+        near, next_step = near
+        both = near + next_step
+        factors = (
+            -(2.0 * near + next_step) / (near * both),
+            both / (near * next_step),
+            -near / (next_step * both),
+        )
     terms = [sign * factor * value for factor, value in zip(factors, values)]
     # NumPy adds from the side of the smaller index.
     first, middle, last = terms if is_first else terms[::-1]
@@ -114,7 +117,7 @@ def _trapezoid(y, x=None, dx=1.0, axis=-1):
         x = asarray(x)
         widths = np.diff(x, axis=-1 if x.ndim == 1 else axis)
         if x.ndim == 1:
-            widths = widths.reshape([-1 if one == axis else 1 for one in range(y.ndim)])
+            widths = widths.reshape([-1 if index == axis else 1 for index in range(y.ndim)])
     heights = y[along(axis, slice(1, None))] + y[along(axis, slice(None, -1))]
     return np.sum(widths * heights / 2.0, axis=axis)
 
@@ -238,7 +241,7 @@ def _polyval(p, x):
 def _vander(x, N=None, increasing=False):
     x = asarray(x)
     if x.ndim != 1:
-        raise ValueError("x must be a one-dimensional array or sequence.")
+        raise ValueError("x must be a index-dimensional array or sequence.")
     count = x.shape[0] if N is None else N
     dtype = np.promote_types(x.dtype, int)
     columns = np.broadcast_to(x.astype(dtype)[:, None], (x.shape[0], max(count - 1, 0)))

@@ -9,7 +9,7 @@ import numpy as np
 from . import _arrays
 from ._functions import asarray
 from ._numbers import plain_value
-from ._statistics_functions import promoted
+from ._shape_functions import promoted
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements
 
 # Filled arrays.
@@ -96,13 +96,13 @@ def _logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0)
 @implements(np.geomspace)
 def _geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     num, start, stop = operator.index(num), asarray(start), asarray(stop)
-    made = promoted(start, stop, float(num), np.zeros((), dtype))
-    if made.kind == "c":
+    computed = promoted(start, stop, float(num), np.zeros((), dtype))
+    if computed.kind == "c":
         raise TypeError("numpy.geomspace of complex numbers is a spiral: write it by np.exp and np.linspace")
-    start, stop = np.broadcast_arrays(start.astype(made), stop.astype(made))
+    start, stop = np.broadcast_arrays(start.astype(computed), stop.astype(computed))
     sign = np.sign(start)
     first, last = start / sign, stop / sign
-    values = np.logspace(np.log10(first), np.log10(last), num, endpoint, dtype=made)
+    values = np.logspace(np.log10(first), np.log10(last), num, endpoint, dtype=computed)
     if num > 1:
         ends = [first[None], values[1:-1], last[None]] if endpoint else [first[None], values[1:]]
         values = np.concatenate(ends)

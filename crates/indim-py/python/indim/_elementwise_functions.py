@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
-from . import _view_functions
+from . import _loops, _view_functions
 from ._advice import refused_keyword
 from ._functions import asarray
-from ._statistics_functions import promoted
+from ._shape_functions import promoted
 from ._tracing import UFUNCS, implements, tracer_of
 
 # NumPy's function is traced only if the array itself is.
@@ -62,8 +64,8 @@ def _isin(element, test_elements, assume_unique=False, invert=False, *, kind=Non
         return np.full_like(element, invert, bool)
     dtype = promoted(element, table)
     element, table = element.astype(dtype), np.sort(table.astype(dtype))
-    found = _take(table, np.searchsorted(table, element), mode="clip") == element
-    return ~found if invert else found
+    is_equal = _take(table, np.searchsorted(table, element), mode="clip") == element
+    return ~is_equal if invert else is_equal
 
 
 if hasattr(np, "in1d"):
@@ -86,8 +88,8 @@ def _apply_over_axes(func, a, axes):
     a = asarray(a)
     for axis in np.ravel(axes):
         axis = int(axis) % a.ndim
-        found = func(a, axis)
-        a = found if found.ndim == a.ndim else np.expand_dims(found, axis)
+        reduced = func(a, axis)
+        a = reduced if reduced.ndim == a.ndim else np.expand_dims(reduced, axis)
     return a
 
 
@@ -96,6 +98,41 @@ if hasattr(np, "astype"):
     @implements(np.astype)
     def _astype(x, dtype, /, *, copy=True, device=None):
         return x.astype(dtype)
+
+
+# Bits.
+
+
+def _bit_positions(bitorder):
+    """The shift of each bit of a byte."""
+    if bitorder not in ("big", "little"):
+        raise ValueError("'order' must be either 'little' or 'big'")
+    return np.arange(8, dtype=np.uint8)[:: -1 if bitorder == "big" else 1]
+
+
+@implements(np.packbits)
+def _packbits(a, axis=None, bitorder="big"):
+    a = np.ravel(a) if axis is None else np.moveaxis(a, axis, -1)
+    if a.dtype.kind not in "biu":
+        raise TypeError("Expected an input array of integer or boolean data type")
+    bits = np.pad((a != 0).astype(np.uint8), [(0, 0)] * (a.ndim - 1) + [(0, -a.shape[-1] % 8)])
+    bits = bits.reshape((*a.shape[:-1], -1, 8)) << _bit_positions(bitorder)
+    packed = np.sum(bits, axis=-1, dtype=np.uint8)
+    return packed if axis is None else np.moveaxis(packed, -1, axis)
+
+
+@implements(np.unpackbits)
+def _unpackbits(a, axis=None, count=None, bitorder="big"):
+    if a.dtype != np.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    a = np.ravel(a) if axis is None else np.moveaxis(a, axis, -1)
+    size = a.shape[-1] * 8
+    bits = ((a[..., None] >> _bit_positions(bitorder)) & np.uint8(1)).reshape((*a.shape[:-1], size))
+    if count is not None:
+        count = operator.index(count)
+        bits = bits[..., :count]
+        bits = np.pad(bits, [(0, 0)] * (a.ndim - 1) + [(0, max(count - size, 0))])
+    return bits if axis is None else np.moveaxis(bits, -1, axis)
 
 
 # Ufuncs.
@@ -139,3 +176,20 @@ def _spacing(x):
 def _logaddexp2(x, y):
     more = np.log1p(np.exp2(-np.abs(x - y))) * float(np.log2(np.e))
     return np.where(x == y, x + 1, np.maximum(x, y) + more)
+
+
+@_ufunc("gcd")
+def _gcd(x, y):
+    # Euclid's steps, until no element has a remainder.
+    def step(state):
+        x, y = state
+        return np.where(y != 0, y, x), np.where(y != 0, x % y, y)
+
+    return np.abs(_loops.while_loop(lambda state: np.any(state[1] != 0), step, (x, y))[0])
+
+
+@_ufunc("lcm")
+def _lcm(x, y):
+    # NumPy divides first, so the product is in the type if the result is.
+    divisor = _gcd(x, y)
+    return np.abs(np.where(divisor == 0, divisor, x // np.where(divisor == 0, 1, divisor) * y))

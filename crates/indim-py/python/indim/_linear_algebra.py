@@ -29,7 +29,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     if ord is None and (axis is None or isinstance(axis, int)):
         return _length(x, axis, keepdims)
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(axis_index(one, x.ndim) for one in axes)
+    axes = tuple(axis_index(index, x.ndim) for index in axes)
     if len(axes) == 1:
         return _vector_norm_along(x, ord, axes[0], keepdims)
     if len(axes) != 2:
@@ -75,12 +75,12 @@ def _matrix_norm_along(x, ord, axes, keepdims):
         raise TypeError(_NEEDS_SINGULAR_VALUES.format(ord))
     summed, other = axes if abs(ord) == 1 else axes[::-1]
     sums = np.sum(np.abs(_floats(x)), axis=summed, keepdims=True)
-    found = (
+    norms = (
         np.min(sums, axis=other, keepdims=True)
         if ord < 0
         else np.max(sums, axis=other, keepdims=True, initial=0)
     )
-    return found if keepdims else np.squeeze(found, axes)
+    return norms if keepdims else np.squeeze(norms, axes)
 
 
 def _matrix_norm(x, /, *, keepdims=False, ord="fro"):
@@ -89,12 +89,12 @@ def _matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 def _vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(axis_index(one, x.ndim) for one in axes)
-    rest = tuple(one for one in range(x.ndim) if one not in axes)
-    merged = np.transpose(x, (*axes, *rest)).reshape((-1, *(x.shape[one] for one in rest)))
-    found = _vector_norm_along(merged, ord, 0, keepdims=False)
-    shape = [1 if one in axes else size for one, size in enumerate(x.shape)]
-    return found.reshape(shape) if keepdims else found
+    axes = tuple(axis_index(index, x.ndim) for index in axes)
+    rest = tuple(index for index in range(x.ndim) if index not in axes)
+    merged = np.transpose(x, (*axes, *rest)).reshape((-1, *(x.shape[index] for index in rest)))
+    norms = _vector_norm_along(merged, ord, 0, keepdims=False)
+    shape = [1 if index in axes else size for index, size in enumerate(x.shape)]
+    return norms.reshape(shape) if keepdims else norms
 
 
 # Products.
@@ -143,8 +143,8 @@ def _kron(a, b):
     if 0 in (a.ndim, b.ndim):
         return a * b
     sizes = [(1,) * (rank - of.ndim) + tuple(of.shape) for of in (a, b)]
-    left = a.reshape([size for one in sizes[0] for size in (one, 1)])
-    right = b.reshape([size for one in sizes[1] for size in (1, one)])
+    left = a.reshape([part for size in sizes[0] for part in (size, 1)])
+    right = b.reshape([part for size in sizes[1] for part in (1, size)])
     return (left * right).reshape([x * y for x, y in zip(*sizes)])
 
 

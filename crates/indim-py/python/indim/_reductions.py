@@ -150,7 +150,7 @@ def register(functions):
             numpy_function = getattr(np, known, None)
             if isinstance(numpy_function, np.ufunc):
                 UFUNCS[known] = functions[known]
-            elif callable(numpy_function) and known != "average":
+            elif callable(numpy_function) and known not in ("average", "dot"):
                 handler = _numpy_handler(numpy_function, functions[name], len(operands))
                 ARRAY_FUNCTIONS[numpy_function] = handler
                 if hasattr(np.ndarray, known):

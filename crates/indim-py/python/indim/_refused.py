@@ -25,13 +25,12 @@ REFUSED = {
     "array_str": (_ELEMENTS, _AFTER),
     "bincount": (_SIZE, "write indim.bincount(x, length=...)"),
     "can_cast": ("it takes types", "write np.can_cast(x.dtype, dtype)"),
-    "copyto": (_IN_PLACE, "write x = np.where(mask, values, x), or np.full_like(x, value) for np.full"),
+    "copyto": (
+        _IN_PLACE,
+        "write x = np.where(mask, values, x), and np.broadcast_to(value, shape) for np.full",
+    ),
     "fill_diagonal": (_IN_PLACE, "write x = np.where(np.eye(*x.shape, dtype=bool), value, x)"),
     "flatnonzero": (_SIZE, _FIRST_K),
-    "histogram2d": (
-        "indim counts along one axis",
-        "write indim.bincount(i * n + j, length=m * n).reshape(m, n) of bins i and j by np.digitize",
-    ),
     "histogramdd": (
         "indim counts along one axis",
         "write indim.bincount(i * n + j, length=m * n).reshape(m, n) of bins i and j by np.digitize",
@@ -42,10 +41,6 @@ REFUSED = {
     "may_share_memory": (_MEMORY, "leave it out: operations return new arrays"),
     "min_scalar_type": (_ELEMENTS, "write x.dtype"),
     "nonzero": (_SIZE, _FIRST_K),
-    "packbits": (
-        "it pads rows of bits",
-        "write np.sum(x.reshape(-1, 8) << np.arange(7, -1, -1), axis=1).astype(np.uint8) of a uint8 array",
-    ),
     "place": (_IN_PLACE, "write x = np.where(mask, values, x)"),
     "poly": ("its result depends on whether roots are conjugate", "write np.convolve(p, [1, -root])"),
     "polydiv": ("it drops zeros, so " + _SIZE, "write the steps of the division by slices"),
@@ -75,10 +70,6 @@ REFUSED = {
         _SIZE,
         "write s = np.sort(x), in which s[1:] != s[:-1] marks the first of equal elements",
     ),
-    "unpackbits": (
-        "it unpacks a number of bits that is an argument",
-        "write (x[..., None] >> np.arange(7, -1, -1, dtype=np.uint8)) & 1",
-    ),
     "unravel_index": ("it checks indices", "write i // n, i % n for an array of shape (m, n)"),
 }
 for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
@@ -91,10 +82,8 @@ REFUSED_UFUNCS = {
         "indim has no exponents of floats",
         "write e = np.floor(np.log2(np.abs(x))) + 1 and x / 2.0**e",
     ),
-    "gcd": ("indim has no loop for each element", "write Euclid's steps in indim.while_loop"),
     "ldexp": ("indim has no exponents of floats", "write x * 2.0**n"),
     "isnat": ("indim does not compute with dates", _BEFORE),
-    "lcm": ("indim has no loop for each element", "write Euclid's steps in indim.while_loop"),
 }
 
 _MATRIX = "it factorises a matrix"

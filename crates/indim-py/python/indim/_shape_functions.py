@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _arrays
 from ._functions import asarray
+from ._numbers import plain_value
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements
 
 
@@ -23,6 +24,13 @@ def axis_index(axis, rank):
 def along(axis, key):
     """The index that applies ``key`` to an axis counted from the front, and keeps all other axes."""
     return (slice(None),) * axis + (key,)
+
+
+def promoted(*values):
+    """The type of arrays, types and numbers together, as NumPy promotes them."""
+    return np.result_type(
+        *(value.dtype if isinstance(value, Tracer) else plain_value(value) for value in values)
+    )
 
 
 def masked(mask, x, fill=0):
@@ -307,7 +315,7 @@ if hasattr(np.linalg, "diagonal"):
 def _choose(a, choices, out=None, mode="raise"):
     _refuse_out("choose", out)
     choices = [choice if isinstance(choice, (bool, int, float)) else asarray(choice) for choice in choices]
-    dtype = np.result_type(*(getattr(choice, "dtype", choice) for choice in choices))
+    dtype = promoted(*choices)
     a, *arrays = _broadcast_arrays(a, *(asarray(choice).astype(dtype) for choice in choices))
     stacked = np.stack(arrays, axis=0)
     if mode == "raise" and a.dtype.kind == "i":
@@ -334,10 +342,10 @@ def _piecewise(x, condlist, funclist, *args, **kw):
         value = function(x, *args, **kw) if callable(function) else function
         return value.astype(x.dtype) if isinstance(value, Tracer) else np.asarray(value).astype(x.dtype)
 
-    found = part(funclist[-1]) if len(funclist) > len(conditions) else np.zeros((), x.dtype)
+    result = part(funclist[-1]) if len(funclist) > len(conditions) else np.zeros((), x.dtype)
     for condition, function in zip(conditions, funclist):
-        found = np.where(condition, part(function), found)
-    return np.broadcast_to(found, x.shape)
+        result = np.where(condition, part(function), result)
+    return np.broadcast_to(result, x.shape)
 
 
 def _conditions(condlist, x):

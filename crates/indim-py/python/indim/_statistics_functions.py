@@ -8,20 +8,16 @@ import numpy as np
 
 from . import _arrays
 from ._functions import asarray
-from ._shape_functions import axis_index
+from ._scatters import scatter
+from ._shape_functions import axis_index, promoted
 from ._tracing import Tracer, has_tracer, implements
-
-
-def promoted(*values):
-    """The type of arrays, types and numbers together, as NumPy promotes them."""
-    return np.result_type(*(value.dtype if isinstance(value, Tracer) else value for value in values))
 
 
 def _axes(axis, rank):
     """The axes of a reduction as a tuple, or ``None`` for all."""
     if axis is None:
         return None
-    return tuple(axis_index(one, rank) for one in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    return tuple(axis_index(index, rank) for index in (axis if isinstance(axis, (tuple, list)) else (axis,)))
 
 
 @implements(np.average)
@@ -31,7 +27,7 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=np._NoValue
     keepdims = keepdims is not np._NoValue and bool(keepdims)
     if weights is None:
         average = np.mean(a, axis=axis, keepdims=keepdims)
-        count = np.prod([a.shape[one] for one in (range(a.ndim) if axis is None else axis)], dtype=int)
+        count = np.prod([a.shape[index] for index in (range(a.ndim) if axis is None else axis)], dtype=int)
         total = np.full((), count, average.dtype)
     else:
         weights = _weights(a, asarray(weights), axis)
@@ -50,9 +46,9 @@ def _weights(a, weights, axis):
         return weights
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    if weights.shape != tuple(a.shape[one] for one in axis):
+    if weights.shape != tuple(a.shape[index] for index in axis):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    shape = [size if one in axis else 1 for one, size in enumerate(a.shape)]
+    shape = [size if index in axis else 1 for index, size in enumerate(a.shape)]
     return np.transpose(weights, np.argsort(axis)).reshape(shape)
 
 
@@ -61,9 +57,9 @@ def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     ddof = int(not bias) if ddof is None else int(ddof)
-    given = [asarray(values) for values in (m, y) if values is not None]
-    dtype = promoted(*given, np.float64) if dtype is None else dtype
-    rows = [_variables(name, values, rowvar, dtype) for name, values in zip("my", given)]
+    samples = [asarray(values) for values in (m, y) if values is not None]
+    dtype = promoted(*samples, np.float64) if dtype is None else dtype
+    rows = [_variables(name, values, rowvar, dtype) for name, values in zip("my", samples)]
     x = rows[0] if len(rows) == 1 else np.concatenate(rows, axis=0)
     if x.shape[0] == 0:
         return np.zeros((0, 0))
@@ -89,17 +85,17 @@ def _sample_weights(count, ddof, fweights, aweights):
     if fweights is None and aweights is None:
         # NumPy warns, and divides by zero.
         return None, 1 / (count - ddof) if count > ddof else np.inf
-    given = [
+    factors = [
         _checked_weights(count, *pair) for pair in (("f", fweights), ("a", aweights)) if pair[1] is not None
     ]
-    weights = given[0] if len(given) == 1 else given[0] * given[1]
+    weights = factors[0] if len(factors) == 1 else factors[0] * factors[1]
     total = np.sum(weights)
     if ddof == 0:
         size = total
     elif aweights is None:
         size = total - ddof
     else:
-        size = total - ddof * np.sum(weights * given[-1]) / total
+        size = total - ddof * np.sum(weights * factors[-1]) / total
     return weights, 1 / np.where(size <= 0, 0.0, size)
 
 
@@ -126,12 +122,12 @@ def _corrcoef(x, y=None, rowvar=True, *, dtype=None):
     if covariance.ndim == 0:
         return covariance / covariance
     deviation = np.sqrt(np.diagonal(covariance).real)
-    found = covariance / deviation[:, None] / deviation[None, :]
-    if found.dtype.kind != "c":
-        return np.clip(found, -1, 1)
+    correlation = covariance / deviation[:, None] / deviation[None, :]
+    if correlation.dtype.kind != "c":
+        return np.clip(correlation, -1, 1)
     # The imaginary part is clipped too; the unit is exact in both types.
-    unit = np.full((), 1j, found.dtype)
-    return np.clip(found.real, -1, 1) + np.clip(found.imag, -1, 1) * unit
+    unit = np.full((), 1j, correlation.dtype)
+    return np.clip(correlation.real, -1, 1) + np.clip(correlation.imag, -1, 1) * unit
 
 
 # Histograms.
@@ -139,7 +135,20 @@ def _corrcoef(x, y=None, rowvar=True, *, dtype=None):
 
 @implements(np.histogram_bin_edges)
 def _histogram_bin_edges(a, bins=10, range=None, weights=None):
-    if asarray(a).dtype.kind == "c":
+    a = asarray(a)
+    edges = _given_edges(a, bins)
+    if edges is not None:
+        return edges
+    first, last = _outer_edges(a, range)
+    dtype = promoted(first, last, a)
+    return np.linspace(
+        first, last, int(bins) + 1, dtype=dtype if dtype.kind == "f" else promoted(dtype, float)
+    )
+
+
+def _given_edges(a, bins):
+    """The edges that the caller passes, or ``None`` for a number of bins."""
+    if a.dtype.kind == "c":
         raise TypeError("numpy.histogram takes real numbers: pass x.real or np.abs(x)")
     if isinstance(bins, str):
         raise TypeError(f"bins={bins!r} depends on data: pass a number of bins, or their edges")
@@ -149,13 +158,9 @@ def _histogram_bin_edges(a, bins=10, range=None, weights=None):
             raise ValueError("`bins` must increase monotonically, when an array")
         return bins
     _arrays.refuse_traced((bins,))
-    count = operator.index(bins[()])
-    if count < 1:
+    if operator.index(bins[()]) < 1:
         raise ValueError("`bins` must be positive, when an integer")
-    first, last = _outer_edges(asarray(a), range)
-    dtype = promoted(first, last, asarray(a))
-    dtype = dtype if dtype.kind == "f" else promoted(dtype, float)
-    return np.linspace(first, last, count + 1, dtype=dtype)
+    return None
 
 
 def _outer_edges(a, range):
@@ -198,13 +203,41 @@ def _bounds(ordered, edges):
     )
 
 
-def _weighted_counts(a, edges, weights):
+def _bins(a, edges):
+    """The bin of each element; for NaN and elements outside of all bins, the number of bins."""
     count = edges.shape[0] - 1
     bins = np.searchsorted(edges, a, "right") - 1
     bins = np.where(a == edges[-1], count - 1, bins)
-    # Elements outside of all bins, and NaN, are dropped.
-    bins = np.where((a >= edges[0]) & (a <= edges[-1]), bins, count)
-    from ._scatters import scatter
+    return np.where((a >= edges[0]) & (a <= edges[-1]), bins, count)
 
-    start = np.zeros(count, weights.dtype)
-    return scatter("scatter_add", start, bins, weights, "drop")
+
+def _weighted_counts(a, edges, weights):
+    start = np.zeros(edges.shape[0] - 1, weights.dtype)
+    return scatter("scatter_add", start, _bins(a, edges), weights, "drop")
+
+
+def _edges_in_common_type(a, bins, range):
+    """Edges in the type of the outer ones, unlike those of ``np.histogram``."""
+    edges = _given_edges(a, bins)
+    return np.linspace(*_outer_edges(a, range), int(bins) + 1) if edges is None else edges
+
+
+@implements(np.histogram2d)
+def _histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    x, y = asarray(x), asarray(y)
+    x, y = (np.ravel(values).astype(promoted(x, y)) for values in (x, y))
+    if x.shape != y.shape:
+        raise ValueError("x and y must have the same length.")
+    is_pair = (isinstance(bins, (list, tuple)) or np.ndim(bins) == 1) and len(bins) == 2
+    bins, range = bins if is_pair else (bins, bins), range or (None, None)
+    x_edges, y_edges = (_edges_in_common_type(*axis) for axis in zip((x, y), bins, range))
+    rows, columns = (edges.shape[0] - 1 for edges in (x_edges, y_edges))
+    x_bins, y_bins = _bins(x, x_edges), _bins(y, y_edges)
+    bins = np.where((x_bins < rows) & (y_bins < columns), x_bins * columns + y_bins, rows * columns)
+    weights = np.ones(x.shape) if weights is None else np.ravel(asarray(weights)).astype(np.float64)
+    if weights.shape != x.shape:
+        raise ValueError("weights should have the same shape as x.")
+    counts = scatter("scatter_add", np.zeros(rows * columns), bins, weights, "drop").reshape((rows, columns))
+    if density:
+        counts = counts / np.sum(counts) / np.diff(x_edges)[:, None] / np.diff(y_edges)
+    return counts, x_edges, y_edges
