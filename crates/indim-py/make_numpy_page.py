@@ -67,6 +67,8 @@ NOTES = {
     "nanpercentile": "`method` is `'linear'`",
     "piecewise": "each function is called on all of `x`, so it must be element-wise",
     "quantile": "`q` is known while the function is traced; no `weights`",
+    "ravel_multi_index": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
+    "unravel_index": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
     "percentile": "`q` is known while the function is traced; no `weights`",
 }
 
@@ -76,8 +78,8 @@ This page is made by `crates/indim-py/make_numpy_page.py`. It lists the function
 `numpy.linalg` in NumPy 2.4, its ufuncs, and the methods of arrays, in a [compiled
 function](python.md#compiled-functions). Outside of compiled functions NumPy itself computes them.
 
-No function writes into `out=`, and ufuncs take no `where=`, `dtype=` or `axes=`: the message says
-what to write instead. [python.md](python.md#differences-from-numpy) and
+No function writes into `out=`, and ufuncs take no `where=` or `axes=`: the message says what to
+write instead. [python.md](python.md#differences-from-numpy) and
 [numpy-differences.md](numpy-differences.md) list differences in values. A test compares each name
 that works with NumPy, on random arrays of nine element types.
 """

@@ -369,6 +369,11 @@ FUNCTIONS = {
     "polyder": [lambda np, a: np.polyder(a.v), lambda np, a: np.polyder(a.long, 3)],
     "polyint": [lambda np, a: np.polyint(a.v), lambda np, a: np.polyint(a.v, 2, [1, 2])],
     "polyval": [lambda np, a: np.polyval([1, 2, 0.5], a.x), lambda np, a: np.polyval(a.v, a.x)],
+    "ravel_multi_index": [
+        lambda np, a: np.ravel_multi_index((a.i, a.i[::-1]), (3, 4)),
+        lambda np, a: np.ravel_multi_index((a.i, a.i * 3, a.i), (3, 4, 2), mode=("raise", "wrap", "clip")),
+        lambda np, a: np.ravel_multi_index((a.i, a.i[::-1]), (3, 4), order="F"),
+    ],
     "ravel": [lambda np, a: (np.ravel(a.x), np.ravel(a.x, "F"))],
     "repeat": [lambda np, a: np.repeat(a.x, 2), lambda np, a: np.repeat(a.x, [1, 0, 2], axis=0)],
     "reshape": [lambda np, a: np.reshape(a.x, (2, -1))],
@@ -407,6 +412,11 @@ FUNCTIONS = {
         lambda np, a: (np.unpackbits(a.x, 1, -3, "little"), np.unpackbits(a.v, count=40)),
     ],
     "unstack": [lambda np, a: np.unstack(a.x), lambda np, a: np.unstack(a.c, axis=1)],
+    "unravel_index": [
+        lambda np, a: np.unravel_index(a.i * 5, (3, 2, 2)),
+        lambda np, a: np.unravel_index(a.j, 7),
+        lambda np, a: np.unravel_index(a.i * 5, (3, 2, 2), order="F"),
+    ],
     "unwrap": [
         lambda np, a: np.unwrap(a.long),
         lambda np, a: np.unwrap(a.x, axis=0, period=4),

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _loops, _view_functions
+from . import _arrays, _loops, _view_functions
 from ._advice import refused_keyword
 from ._functions import asarray
 from ._shape_functions import promoted
@@ -100,6 +100,46 @@ if hasattr(np, "astype"):
         return x.astype(dtype)
 
 
+# Indices of arrays as positions in row-major order.
+
+
+def _checked_index(index, size, mode="raise"):
+    """An index of an axis; one out of range is an error when it is computed, or is clipped or wrapped."""
+    index = asarray(index).astype(np.int64)
+    if mode == "raise":
+        # A negative index is an error too, and not counted from the end.
+        return _take(np.arange(size), np.where(index < 0, np.int64(size), index))
+    if mode not in ("clip", "wrap"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    return index % size if mode == "wrap" else np.clip(index, 0, size - 1)
+
+
+@implements(np.ravel_multi_index)
+def _ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+    dims = _arrays.integers(dims)
+    modes = [mode] * len(dims) if isinstance(mode, str) else list(mode)
+    indices = list(multi_index)
+    if len(indices) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    axes = list(zip(indices, dims, modes))
+    position = 0
+    for index, size, axis_mode in axes if order == "C" else axes[::-1]:
+        position = position * size + _checked_index(index, size, axis_mode)
+    return position
+
+
+@implements(np.unravel_index)
+def _unravel_index(indices, shape, order="C"):
+    sizes = _arrays.integers(shape)
+    rest, found = asarray(indices).astype(np.int64), []
+    sizes = sizes if order == "C" else sizes[::-1]
+    for size in sizes[:0:-1]:
+        found.append(rest % size)
+        rest = rest // size
+    found.append(_checked_index(rest, sizes[0]))
+    return tuple(found[::-1] if order == "C" else found)
+
+
 # Bits.
 
 
@@ -139,7 +179,7 @@ def _unpackbits(a, axis=None, count=None, bitorder="big"):
 
 
 def _ufunc(name):
-    """Makes the decorated function the ufunc of this name; its operands have the type of NumPy's loop."""
+    """Makes the decorated function the ufunc of this name; its operands have the types of NumPy's loop."""
     ufunc = getattr(np, name)
 
     def register(function):
@@ -149,7 +189,8 @@ def _ufunc(name):
                 raise TypeError(refused_keyword(recording.function, ufunc, keyword, keywords))
             operands = [asarray(operand) for operand in operands]
             types = (*(operand.dtype for operand in operands), *(None,) * ufunc.nout)
-            return function(*(operand.astype(ufunc.resolve_dtypes(types)[0]) for operand in operands))
+            types = ufunc.resolve_dtypes(types)
+            return function(*(operand.astype(dtype) for operand, dtype in zip(operands, types)))
 
         UFUNCS[name] = handler
         return function
@@ -161,6 +202,32 @@ def _ufunc(name):
 def _modf(x):
     whole = np.trunc(x)
     return np.copysign(np.where(np.isinf(x), np.zeros((), x.dtype), x - whole), x), whole
+
+
+@_ufunc("frexp")
+def _frexp(x):
+    is_number = np.isfinite(x) & (x != 0)
+    exponent = np.where(is_number, np.floor(np.log2(np.abs(x))) + 1, np.zeros((), x.dtype))
+    # Two factors, because a power of two with the exponent of a subnormal number overflows.
+    half = np.floor(exponent / 2)
+    mantissa = x * np.exp2(-half) * np.exp2(half - exponent)
+    # The logarithm of a number next to a power of two may round to that of the power.
+    size = np.abs(mantissa)
+    is_small, is_large = is_number & (size < 0.5), is_number & (size >= 1)
+    mantissa = np.where(is_small, mantissa * 2, np.where(is_large, mantissa / 2, mantissa))
+    exponent = exponent.astype(np.int32)
+    return mantissa, np.where(is_small, exponent - 1, np.where(is_large, exponent + 1, exponent))
+
+
+@_ufunc("ldexp")
+def _ldexp(x, n):
+    mantissa, exponent = _frexp(x)
+    # Beyond these exponents every float has overflowed, or is 0.
+    exponent = np.clip(exponent.astype(np.int64) + np.clip(n.astype(np.int64), -9999, 9999), -2000, 2000)
+    power = exponent.astype(x.dtype)
+    # One product rounds. The greatest exponent is one more than that of the greatest power of two.
+    scaled = np.where(exponent > 0, mantissa * 2 * np.exp2(power - 1), mantissa * np.exp2(power))
+    return np.where(np.isfinite(x) & (x != 0), scaled, x)
 
 
 @_ufunc("spacing")

@@ -55,7 +55,6 @@ REFUSED = {
         "write x = indim.at(x)[i, j].set(values), with an index for each axis",
     ),
     "putmask": (_IN_PLACE, "write x = np.where(mask, values, x)"),
-    "ravel_multi_index": ("it checks indices", "write i * n + j for an array of shape (m, n)"),
     "real_if_close": ("the type of its result depends on data", "write x.real"),
     "save": (_ELEMENTS, _AFTER),
     "savetxt": (_ELEMENTS, _AFTER),
@@ -70,7 +69,6 @@ REFUSED = {
         _SIZE,
         "write s = np.sort(x), in which s[1:] != s[:-1] marks the first of equal elements",
     ),
-    "unravel_index": ("it checks indices", "write i // n, i % n for an array of shape (m, n)"),
 }
 for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
     REFUSED[_name] = REFUSED["unique"]
@@ -78,11 +76,6 @@ del _name
 
 #: Ufuncs by name: the reason, and the advice.
 REFUSED_UFUNCS = {
-    "frexp": (
-        "indim has no exponents of floats",
-        "write e = np.floor(np.log2(np.abs(x))) + 1 and x / 2.0**e",
-    ),
-    "ldexp": ("indim has no exponents of floats", "write x * 2.0**n"),
     "isnat": ("indim does not compute with dates", _BEFORE),
 }
 

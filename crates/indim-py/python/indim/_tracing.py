@@ -366,6 +366,9 @@ class Tracer:
         # `axis=None` of a reduction means all axes; other keywords are omitted by `None`.
         kept = ("axis",) if method == "reduce" else ()
         kwargs = {key: value for key, value in kwargs.items() if value is not None or key in kept}
+        if method == "__call__" and "dtype" in kwargs and ufunc.signature is None:
+            casting = kwargs.pop("casting", "same_kind")
+            inputs = _loop_operands(ufunc, inputs, kwargs.pop("dtype"), casting)
         if method == "__call__" and ufunc.__name__ in UFUNCS:
             return UFUNCS[ufunc.__name__](*inputs, **kwargs)
         handlers = {"accumulate": ACCUMULATIONS, "reduce": REDUCTIONS}.get(method, {})
@@ -478,6 +481,19 @@ def _is_operand(value):
     return isinstance(value, (Tracer, bool, int, float, complex, np.ndarray, np.generic)) or hasattr(
         value, "__array__"
     )
+
+
+def _loop_operands(ufunc, inputs, dtype, casting):
+    """The operands in the types of the loop of a ufunc whose results have the type ``dtype``."""
+    inputs = [plain_value(value) for value in inputs]
+    weak = int, float, complex
+    types = [type(value) if type(value) in weak else np.result_type(value) for value in inputs]
+    signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
+    types = ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature, casting=casting)
+    return [
+        value.astype(of_loop) if isinstance(value, Tracer) else np.asarray(value, of_loop)
+        for value, of_loop in zip(inputs, types)
+    ]
 
 
 def _of_outer(x, y):
