@@ -334,14 +334,11 @@ impl ArrayOperation {
         let list = |name: &str| attributes.integers(syntax, name);
         Ok(match self {
             ArrayOperation::Elementwise(op) => Operation::Elementwise(op),
-            ArrayOperation::Numpy(op) => {
-                let name = "broadcast_dimensions";
-                let has_dims = attributes.optional(syntax, name).is_some();
-                Operation::Numpy(op, if has_dims { Some(list(name)?) } else { None })
-            }
+            ArrayOperation::Numpy(op) => Operation::Numpy(op, numpy_dims(syntax, attributes)?),
             ArrayOperation::Compare => Operation::Compare(comparison(syntax, attributes)?),
             ArrayOperation::NumpyCompare => {
-                Operation::NumpyCompare(comparison(syntax, attributes)?)
+                let dims = numpy_dims(syntax, attributes)?;
+                Operation::NumpyCompare(comparison(syntax, attributes)?, dims)
             }
             ArrayOperation::IsInfinity(infinity) => Operation::IsInfinity(infinity),
             ArrayOperation::Convert => Operation::Convert,
@@ -385,6 +382,18 @@ impl ArrayOperation {
             }
         })
     }
+}
+
+/// The optional `broadcast_dimensions` of chlo's `broadcast_` operations.
+///
+/// # Errors
+/// `attribute`.
+fn numpy_dims(
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
+) -> Result<Option<Vec<i64>>, FormatError> {
+    let name = "broadcast_dimensions";
+    attributes.optional(syntax, name).map(|_| attributes.integers(syntax, name)).transpose()
 }
 
 /// The comparison in the attributes.

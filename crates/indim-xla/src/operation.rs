@@ -21,8 +21,8 @@ pub enum Operation {
     Numpy(Op, Option<Vec<i64>>),
     /// `compare`.
     Compare(Comparison),
-    /// chlo's `broadcast_compare`.
-    NumpyCompare(Comparison),
+    /// chlo's `broadcast_compare`, with the optional list of `Numpy`.
+    NumpyCompare(Comparison, Option<Vec<i64>>),
     /// Whether an element equals this infinity.
     IsInfinity(f64),
     /// Conversion to the element type of the result.
@@ -78,7 +78,7 @@ impl Operation {
         Some(match self {
             Operation::Elementwise(op) | Operation::Numpy(op, _) => op.arity().count(),
             Operation::Compare(_)
-            | Operation::NumpyCompare(_)
+            | Operation::NumpyCompare(..)
             | Operation::Pad(_)
             | Operation::Gather(_)
             | Operation::TorchIndexSelect(..)
@@ -96,7 +96,7 @@ impl Operation {
     pub fn rule(&self) -> Option<BroadcastRule> {
         Some(match self {
             Operation::Elementwise(_) | Operation::Compare(_) => RuleSet::StableHlo.into(),
-            Operation::Numpy(..) | Operation::NumpyCompare(_) => RuleSet::Numpy.into(),
+            Operation::Numpy(..) | Operation::NumpyCompare(..) => RuleSet::Numpy.into(),
             Operation::BroadcastInDim(dims) => {
                 TargetRule::StableHloBroadcastInDim { dims: dims.clone() }.into()
             }
@@ -150,7 +150,8 @@ impl Operation {
                 let op = comparison.op(operands[0].array_type()?.dtype)?;
                 b.elementwise(op, operands, &RuleSet::StableHlo)
             }
-            Operation::NumpyCompare(comparison) => {
+            Operation::NumpyCompare(comparison, dims) => {
+                check_alignment(operands, dims.as_deref())?;
                 let op = comparison.op(operands[0].array_type()?.dtype)?;
                 b.elementwise(op, operands, &RuleSet::Numpy)
             }

@@ -421,6 +421,36 @@ fn mistakes_have_a_code_and_a_line() {
 }
 
 #[test]
+fn broadcast_dimensions_of_chlo_must_be_those_of_numpy() {
+    // With equal sizes NumPy's rule alone would align `%v` with the last axis, whatever the list says.
+    let program = |operation: &str, dims: &str, result: &str| {
+        format!(
+            "func.func @main(%x: tensor<3x3xf32>, %v: tensor<3xf32>) -> tensor<3x3x{result}> {{
+  %r = chlo.{operation} %x, %v {{{dims}}} : (tensor<3x3xf32>, tensor<3xf32>) -> tensor<3x3x{result}>
+  return %r : tensor<3x3x{result}>
+}}"
+        )
+    };
+    let compare = "comparison_direction = #chlo<comparison_direction LT>, ";
+    for (operation, first, result) in
+        [("broadcast_subtract", "", "f32"), ("broadcast_compare", compare, "i1")]
+    {
+        let with =
+            |list| program(operation, &format!("{first}broadcast_dimensions = {list}"), result);
+        let (code, line, said) = mistake(&with("array<i64: 0>"));
+        assert_eq!((code, line), ("attribute", 2), "{operation}: {said}");
+        assert!(said.contains("broadcast_dimensions"), "{said}");
+        read("text.mlir", &with("array<i64: 1>")).expect("NumPy's alignment");
+        assert_eq!(code_and_line(&with("[1, 0]")), ("attribute", 2));
+    }
+    let x = Array::new([3, 3], vec![1.0f32, 5.0, 1.0, 5.0, 1.0, 5.0, 1.0, 5.0, 1.0]).expect("9");
+    let text = program("broadcast_compare", &format!("{compare}broadcast_dimensions = [1]"), "i1");
+    let is_less = results(&text, &[x, f32s([2.0, 6.0, 0.0])]);
+    let expected = vec![true, true, false, false, true, false, true, true, false];
+    assert_eq!(is_less, [Array::new([3, 3], expected).expect("9")]);
+}
+
+#[test]
 fn functions_that_call_themselves_are_found() {
     let text = "
 func.func @main(%x: tensor<f32>) -> tensor<f32> {
