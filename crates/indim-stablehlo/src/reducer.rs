@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::attribute::AttributeReader;
 use super::dense::Dense;
 use super::lowering::{ArrayOperation, Lowering, comparison};
-use super::syntax::{Block, SyntaxOperation};
+use super::syntax::{Block, SyntaxOperation, Type};
 use indim_xla::reducer::{Reducer, ReducerBody, Update};
 use indim_xla::sort::Comparator;
 
@@ -20,7 +20,7 @@ pub(super) fn of(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) 
         let mut body = ReducerBody::default();
         let arguments = [body.argument(0), body.argument(1)];
         let result = body.operation(Some(op), &arguments);
-        return body.reducer(&[result]);
+        return body.reducer(&[result], None);
     }
     match &operation.regions[..] {
         [block] => of_block(block, attributes),
@@ -56,7 +56,11 @@ pub(super) fn updates_of(
 fn of_block(block: &Block, attributes: &AttributeReader<'_>) -> Option<Reducer> {
     let mut body = ReducerBody::default();
     let results = results_of(block, attributes, &mut body)?;
-    (block.arguments.len() == 2 * results.len()).then(|| body.reducer(&results)).flatten()
+    let element = match block.arguments.first().map(|argument| &argument.value_type) {
+        Some(Type::Array(array_type)) => Some(array_type.dtype),
+        _ => None,
+    };
+    (block.arguments.len() == 2 * results.len()).then(|| body.reducer(&results, element)).flatten()
 }
 
 /// The terms that a block returns, by their indices in `body`.

@@ -170,8 +170,8 @@ impl<'m> UnsupportedWalk<'m> {
             Lowering::Reduce | Lowering::ReduceWindow
                 if reducer::of(operation, self.attributes).is_none() =>
             {
-                let reason =
-                    "its body is not a sum, product, maximum, minimum, and, or, xor, or argmax";
+                let reason = "its body is not a sum, product, maximum, minimum, and, or, xor, or argmax \
+                              (of floats with a check for NaN)";
                 self.add(operation, &operation.name, Some(reason));
             }
             Lowering::Sort if reducer::comparator_of(operation, self.attributes).is_none() => {

@@ -79,12 +79,12 @@ impl ReducerBody {
         self.terms.len() - 1
     }
 
-    /// Recognises the body that returns these terms.
-    pub fn reducer(&self, results: &[usize]) -> Option<Reducer> {
+    /// Recognises the body that returns these terms. `element` is the type of the first argument.
+    pub fn reducer(&self, results: &[usize], element: Option<DType>) -> Option<Reducer> {
         let result = |&term: &usize| self.terms.get(term)?.as_deref();
         let results: Vec<&str> = results.iter().map(result).collect::<Option<_>>()?;
         if let [extreme, position] = results[..]
-            && let Some(search) = search(extreme, position)
+            && let Some(search) = search(extreme, position, element)
         {
             return Some(Reducer::Search(search));
         }
@@ -117,14 +117,15 @@ fn fold(result: &str, accumulator: usize, element: usize) -> Option<Op> {
     FOLDS.into_iter().find(|op| result == format!("{}({first},{second})", op.name()))
 }
 
-/// The arg-reduction of a body in JAX's form, with the check for NaN or without it, as JAX writes it for
-/// integers. The element type is not examined.
-fn search(extreme: &str, position: &str) -> Option<ReduceOp> {
+/// The arg-reduction of a body in JAX's form. Without its check for NaN, as JAX writes it for integers, a NaN
+/// loses against every element after it; so a body for floats must have the check.
+fn search(extreme: &str, position: &str, element: Option<DType>) -> Option<ReduceOp> {
     let searches = [("gt", ReduceOp::ArgMax), ("lt", ReduceOp::ArgMin)];
+    let has_no_nan = element.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
     let found = searches.into_iter().find(|(comparison, _)| {
-        let ordinary = format!("{comparison}(0,2)");
+        let ordinary = has_no_nan.then(|| format!("{comparison}(0,2)"));
         let with_nan = format!("or({comparison}(0,2),ne(0,0))");
-        [ordinary, with_nan].iter().any(|first_wins| {
+        ordinary.iter().chain([&with_nan]).any(|first_wins| {
             let both = ["and(eq(0,2),lt(1,3))", first_wins];
             let either =
                 [format!("or({},{})", both[0], both[1]), format!("or({},{})", both[1], both[0])];
@@ -155,26 +156,37 @@ pub fn reduction_of(op: Op, dtype: DType) -> Option<ReduceOp> {
 mod tests {
     use super::*;
 
-    fn of_jax(compare: Op) -> Option<Reducer> {
+    fn of_jax(compare: Op, checks_nan: bool, element: DType) -> Option<Reducer> {
         let mut body = ReducerBody::default();
         let [x, i, y, j] = [0, 1, 2, 3].map(|number| body.argument(number));
         let beyond = body.operation(Some(compare), &[x, y]);
         let is_nan = body.operation(Some(Op::Ne), &[x, x]);
-        let wins = body.operation(Some(Op::Or), &[beyond, is_nan]);
+        let wins = match checks_nan {
+            true => body.operation(Some(Op::Or), &[beyond, is_nan]),
+            false => beyond,
+        };
         let equal = body.operation(Some(Op::Eq), &[x, y]);
         let earlier = body.operation(Some(Op::Lt), &[i, j]);
         let first = body.operation(Some(Op::And), &[equal, earlier]);
         let either = body.operation(Some(Op::Or), &[wins, first]);
         let extreme = body.operation(Some(Op::Select), &[wins, x, y]);
         let position = body.operation(Some(Op::Select), &[either, i, j]);
-        body.reducer(&[extreme, position])
+        body.reducer(&[extreme, position], Some(element))
     }
 
     #[test]
     fn searches_are_recognised() {
-        assert_eq!(of_jax(Op::Gt), Some(Reducer::Search(ReduceOp::ArgMax)));
-        assert_eq!(of_jax(Op::Lt), Some(Reducer::Search(ReduceOp::ArgMin)));
-        assert_eq!(of_jax(Op::Ge), None);
+        for element in [DType::F32, DType::I32, DType::Bool] {
+            let checks_nan = |compare| of_jax(compare, true, element);
+            assert_eq!(checks_nan(Op::Gt), Some(Reducer::Search(ReduceOp::ArgMax)));
+            assert_eq!(checks_nan(Op::Lt), Some(Reducer::Search(ReduceOp::ArgMin)));
+            assert_eq!(checks_nan(Op::Ge), None);
+        }
+        let max = Some(Reducer::Search(ReduceOp::ArgMax));
+        assert_eq!(of_jax(Op::Gt, false, DType::U8), max);
+        for float in [DType::F16, DType::Bf16, DType::F32, DType::F64] {
+            assert_eq!(of_jax(Op::Gt, false, float), None, "{float}");
+        }
     }
 
     #[test]
@@ -184,7 +196,7 @@ mod tests {
             let arguments = [0, 1].map(|number| body.argument(number));
             let operands: Vec<usize> = operands.iter().map(|&number| arguments[number]).collect();
             let result = body.operation(Some(op), &operands);
-            body.reducer(&[result])
+            body.reducer(&[result], Some(DType::F32))
         };
         assert_eq!(reducer(Op::Max, &[1, 0]), Some(Reducer::Folds(vec![Op::Max])));
         assert_eq!(reducer(Op::Max, &[0, 0]), None);
@@ -198,6 +210,6 @@ mod tests {
         for _ in 0..10_000 {
             term = body.operation(Some(Op::Add), &[term, term]);
         }
-        assert_eq!(body.reducer(&[term]), None);
+        assert_eq!(body.reducer(&[term], Some(DType::F32)), None);
     }
 }

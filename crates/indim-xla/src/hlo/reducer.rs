@@ -5,7 +5,7 @@ use super::attribute::Attributes;
 use super::literal;
 use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::proto;
-use super::syntax::{Computation, Instruction};
+use super::syntax::{Computation, HloShape, Instruction};
 use crate::reducer::{Reducer, ReducerBody, Update};
 use crate::sort::Comparator;
 
@@ -14,7 +14,12 @@ pub(super) fn of(computation: &Computation, text: &str) -> Option<Reducer> {
     let mut body = ReducerBody::default();
     let results = results_of(computation, text, &mut body)?;
     let takes_all = computation.parameters.len() == 2 * results.len();
-    takes_all.then(|| body.reducer(&results)).flatten()
+    let first = computation.parameters.first().map(|&index| &computation.instructions[index]);
+    let element = match first.and_then(|first| first.shape.as_ref()) {
+        Some(HloShape::Array(array_type, _)) => Some(array_type.dtype),
+        _ => None,
+    };
+    takes_all.then(|| body.reducer(&results, element)).flatten()
 }
 
 /// The updates of the computation of a scatter; `None` if indim lacks them.

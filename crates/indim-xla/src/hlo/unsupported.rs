@@ -112,7 +112,7 @@ impl UnsupportedWalk<'_> {
                 if !self.is_reducer(called) =>
             {
                 let reason = "the function that it applies is not a sum, product, maximum, minimum, and, or, \
-                              xor, or argmax";
+                              xor, or argmax (of floats with a check for NaN)";
                 self.add(instruction, opcode, Some(reason));
             }
             (Lowering::Sort, Some(called)) => {

@@ -420,6 +420,59 @@ fn mistakes_have_a_code_and_a_line() {
     assert_eq!(code_and_line(no_return), ("unexpected", 3));
 }
 
+/// JAX's argmax along the elements of `%x: tensor<4x$E>`. A body for floats compares an extreme with itself
+/// to find NaNs.
+fn argmax(element: &str, start: &str, order: &str, checks_nan: bool) -> String {
+    let compare = |name: &str, direction: &str, operands: &str| {
+        format!(
+            "    %{name} = stablehlo.compare {direction}, {operands}, {order} : ($S, $S) -> tensor<i1>\n"
+        )
+    };
+    let nan = compare("n", "NE", "%a, %a") + "    %w = stablehlo.or %g, %n : tensor<i1>\n";
+    let (nan, wins) = if checks_nan { (nan.as_str(), "%w") } else { ("", "%g") };
+    let text = format!(
+        "func.func @main(%x: tensor<4x{element}>) -> tensor<i64> {{
+  %start = stablehlo.constant dense<{start}> : $S
+  %first = stablehlo.constant dense<0> : tensor<i64>
+  %count = stablehlo.iota dim = 0 : tensor<4xi64>
+  %both:2 = stablehlo.reduce(%x init: %start), (%count init: %first) across dimensions = [0] :
+    (tensor<4x{element}>, tensor<4xi64>, $S, tensor<i64>) -> ($S, tensor<i64>)
+   reducer(%a: $S, %b: $S) (%i: tensor<i64>, %j: tensor<i64>) {{
+{greater}{nan}{equal}    %l = stablehlo.compare LT, %i, %j, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %f = stablehlo.and %e, %l : tensor<i1>
+    %s = stablehlo.or {wins}, %f : tensor<i1>
+    %p = stablehlo.select {wins}, %a, %b : tensor<i1>, $S
+    %q = stablehlo.select %s, %i, %j : tensor<i1>, tensor<i64>
+    stablehlo.return %p, %q : $S, tensor<i64>
+  }}
+  return %both#1 : tensor<i64>
+}}",
+        greater = compare("g", "GT", "%a, %b"),
+        equal = compare("e", "EQ", "%a, %b"),
+    );
+    text.replace("$S", &format!("tensor<{element}>"))
+}
+
+#[test]
+fn an_argmax_of_floats_must_check_for_nan() {
+    let with_check = argmax("f32", "0xFF800000", "FLOAT", true);
+    let x = Array::new([4], vec![1.0, f32::NAN, 3.0, 2.0]).expect("4");
+    assert_eq!(results(&with_check, &[x]), [Array::from_scalar(1i64)]);
+    // Without it a NaN loses against the next element, so the position would be 2.
+    let without = error(&argmax("f32", "0xFF800000", "FLOAT", false));
+    assert!(without.is_out_of_scope(), "{without}");
+    let source = SourceFile::new("text.mlir", argmax("f32", "0xFF800000", "FLOAT", false));
+    let drawn = without.draw(&source);
+    assert!(drawn.contains("stablehlo.reduce is not supported"), "{drawn}");
+    assert!(drawn.contains("of floats with a check for NaN"), "{drawn}");
+    // An integer is no NaN.
+    for checks_nan in [true, false] {
+        let text = argmax("i32", "-2147483648", "SIGNED", checks_nan);
+        let x = Array::new([4], vec![1, 7, 3, 7]).expect("4");
+        assert_eq!(results(&text, &[x]), [Array::from_scalar(1i64)]);
+    }
+}
+
 #[test]
 fn broadcast_dimensions_of_chlo_must_be_those_of_numpy() {
     // With equal sizes NumPy's rule alone would align `%v` with the last axis, whatever the list says.
