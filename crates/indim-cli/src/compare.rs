@@ -7,7 +7,7 @@ use clap::Args;
 use indim::ArrayView;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::ArrayFormat;
-use indim::formats::{ComparedValue, DumpComparison, ReadOptions, Tolerance};
+use indim::formats::{ComparedValue, Distance, DumpComparison, ReadOptions, Tolerance};
 use indim_graph::terminal::printable;
 
 use crate::check::{ToleranceArgs, difference_text, list_folder};
@@ -119,8 +119,8 @@ fn summary(compared: &[ComparedValue]) -> String {
     let noun = if compared.len() == 1 { "value" } else { "values" };
     let counts = format!("{} {noun} compared, {} different", compared.len(), different.len());
     match agreeing.into_iter().max_by_key(|value| value.distance) {
-        Some(ComparedValue { name, distance: Some(distance), .. }) if *distance > 0 => {
-            let (name, distance) = (printable(name), distance_text(*distance));
+        Some(ComparedValue { name, distance: Some(Distance::Ulps(ulps @ 1..)), .. }) => {
+            let (name, distance) = (printable(name), ulps_text(*ulps));
             format!("{counts}; the others by at most {distance} (`{name}`)\n")
         }
         Some(_) => format!("{counts}; the others are equal\n"),
@@ -203,16 +203,23 @@ fn nothing_compared(dump: &Path, comparison: &DumpComparison) -> Diagnostic {
 fn difference_report(value: &ComparedValue) -> String {
     let ComparedValue { name, operator, place, difference, distance, .. } = value;
     let difference = difference.as_ref().map_or_else(String::new, difference_text);
-    let distance =
-        distance.map_or_else(String::new, |it| format!(", at most {} apart", distance_text(it)));
+    let distance = match distance {
+        Some(Distance::Ulps(ulps)) => format!(", at most {} apart", ulps_text(*ulps)),
+        Some(Distance::Difference(difference)) => format!(", at most {difference} apart"),
+        None => String::new(),
+    };
     let (name, operator) = (printable(name), printable(operator));
     format!("first difference: `{name}` of {operator}\n  --> {place}\n   {difference}{distance}\n")
 }
 
-/// A line about a value: `agrees   y (Add): 0 ulp`.
+/// A line about a value: `agrees   y (Add): 0 ulp`, `differs  i (Cast): difference 3`.
 fn line(value: &ComparedValue) -> String {
     let verdict = if value.difference.is_some() { "differs" } else { "agrees" };
-    let distance = value.distance.map_or_else(|| "other type".to_owned(), distance_text);
+    let distance = match value.distance {
+        Some(Distance::Ulps(ulps)) => ulps_text(ulps),
+        Some(Distance::Difference(difference)) => format!("difference {difference}"),
+        None => "other type".to_owned(),
+    };
     format!(
         "{verdict:<8} {} ({}): {distance}\n",
         printable(&value.name),
@@ -220,12 +227,11 @@ fn line(value: &ComparedValue) -> String {
     )
 }
 
-/// `3 ulp`; `u64::MAX` is the distance of a number from a NaN or an infinity. For integers the distance
-/// is the difference.
-fn distance_text(distance: u64) -> String {
-    match distance {
+/// `3 ulp`; `u64::MAX` is the distance of a number from a NaN or an infinity.
+fn ulps_text(ulps: u64) -> String {
+    match ulps {
         u64::MAX => "infinitely many ulp".to_owned(),
-        distance => format!("{distance} ulp"),
+        ulps => format!("{ulps} ulp"),
     }
 }
 

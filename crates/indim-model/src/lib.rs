@@ -62,7 +62,7 @@ pub use search_rows::search_rows;
 pub use source::{Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centre, standardise};
-pub use tolerance::{Mismatch, largest_distance};
+pub use tolerance::{Distance, Mismatch, largest_distance};
 pub use writer::{
     Decomposition, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, location_of,
 };

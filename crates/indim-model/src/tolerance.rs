@@ -59,22 +59,37 @@ impl Tolerance {
     }
 }
 
-/// The largest distance between elements of two arrays. For floats, the distance is in units in the last
-/// place: 0 between NaNs and equal numbers, `u64::MAX` between a number and a NaN or an infinity. For
-/// complex numbers, it is the larger distance of the two parts; for other types, the difference of the
-/// numbers. `None` for arrays of different types.
+/// A distance between two elements of one type.
+///
+/// ```
+/// use indim_model::Distance;
+///
+/// assert!(Distance::Difference(7) < Distance::Ulps(1) && Distance::Ulps(1) < Distance::Ulps(2));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Distance {
+    /// The difference of two integers, or of two truth values as 0 and 1.
+    Difference(u64),
+    /// Units in the last place between two floats: 0 between NaNs and equal numbers, `u64::MAX` between a
+    /// number and a NaN or an infinity. For complex numbers, the larger distance of the two parts.
+    Ulps(u64),
+}
+
+/// The largest distance between elements of two arrays. `None` for arrays of different types.
 ///
 /// ```
 /// use indim_graph::Array;
-/// use indim_model::largest_distance;
+/// use indim_model::{Distance, largest_distance};
 ///
 /// let found = Array::new([2], vec![1.0f32, f32::NAN])?;
 /// let expected = Array::new([2], vec![1.0f32 + 2.0 * f32::EPSILON, f32::NAN])?;
-/// assert_eq!(largest_distance(&found, &expected), Some(2));
+/// assert_eq!(largest_distance(&found, &expected), Some(Distance::Ulps(2)));
+/// let [three, five] = [3, 5].map(Array::from_scalar::<i32>);
+/// assert_eq!(largest_distance(&three, &five), Some(Distance::Difference(2)));
 /// assert_eq!(largest_distance(&found, &Array::from_scalar(1.0f32)), None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn largest_distance(found: &Array, expected: &Array) -> Option<u64> {
+pub fn largest_distance(found: &Array, expected: &Array) -> Option<Distance> {
     if found.array_type() != expected.array_type() {
         return None;
     }
@@ -84,7 +99,8 @@ pub fn largest_distance(found: &Array, expected: &Array) -> Option<u64> {
                 $(DType::$variant => {
                     let [found, expected] = [found, expected].map(|it| it.to_vec::<$type>().ok());
                     let pairs = found?.into_iter().zip(expected?);
-                    pairs.map(|(found, expected)| found.distance(&expected)).max().or(Some(0))
+                    let largest = pairs.map(|(found, expected)| found.distance(&expected)).max();
+                    Some(<$type as Comparable>::UNIT(largest.unwrap_or(0)))
                 })*
             }
         };
@@ -94,15 +110,19 @@ pub fn largest_distance(found: &Array, expected: &Array) -> Option<u64> {
 
 /// An element type with a comparison.
 trait Comparable: core::fmt::Debug {
+    /// The unit of `distance`.
+    const UNIT: fn(u64) -> Distance;
+
     fn agrees(&self, expected: &Self, tolerance: Tolerance) -> bool;
 
-    /// The distance in units in the last place, or the difference.
     fn distance(&self, expected: &Self) -> u64;
 }
 
 macro_rules! exact {
     ($($($type:ty)*: |$x:ident, $y:ident| $distance:expr;)*) => {$($(
         impl Comparable for $type {
+            const UNIT: fn(u64) -> Distance = Distance::Difference;
+
             fn agrees(&self, expected: &Self, _: Tolerance) -> bool {
                 self == expected
             }
@@ -124,6 +144,8 @@ exact! {
 macro_rules! floats {
     ($($type:ty, $signed:ty, $to_f64:expr;)*) => {$(
         impl Comparable for $type {
+            const UNIT: fn(u64) -> Distance = Distance::Ulps;
+
             fn agrees(&self, expected: &Self, tolerance: Tolerance) -> bool {
                 let distance = self.distance(expected);
                 tolerance.holds_for($to_f64(*self), $to_f64(*expected), distance)
@@ -156,6 +178,8 @@ floats! {
 }
 
 impl<F: Comparable> Comparable for Complex<F> {
+    const UNIT: fn(u64) -> Distance = F::UNIT;
+
     fn agrees(&self, expected: &Self, tolerance: Tolerance) -> bool {
         self.re.agrees(&expected.re, tolerance) && self.im.agrees(&expected.im, tolerance)
     }

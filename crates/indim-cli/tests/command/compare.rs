@@ -62,6 +62,41 @@ fn the_first_difference_is_named_with_its_node() {
     assert!(near.contains("0 different; the others by at most 1 ulp (`2`)\n"), "{near}");
 }
 
+#[test]
+fn only_floats_differ_by_units_in_the_last_place() {
+    let folder = Folder::new();
+    let (program, values) = (folder.file("program.mlir"), folder.file("values"));
+    let text = "\
+func.func @main(%x: tensor<2xi32> loc(\"x\")) -> tensor<2xi1> {
+  %0 = stablehlo.add %x, %x : tensor<2xi32>
+  %1 = stablehlo.compare LT, %0, %x, SIGNED : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi1>
+  return %1 : tensor<2xi1>
+}
+";
+    std::fs::write(&program, text).expect("the file is written");
+    std::fs::create_dir(&values).expect("the folder is made");
+    let write = |name: &str, literal: &str| {
+        let path = values.join(name).display().to_string();
+        succeeds(&["eval", "x", &format!("x={literal}"), "-o", &path]);
+    };
+    write("0.npy", "i32([2, 7])");
+    write("1.npy", "bool([true, false])");
+    let [program, dump] = [&program, &values].map(|path| path.display().to_string());
+    let run = indim(&["compare", &program, "--dump", &dump, "x=i32([1, 2])", "--all"]);
+    let expected = format!(
+        "differs  0 (stablehlo.add): difference 3\n\
+         differs  1 (stablehlo.compare): difference 1\n\
+         first difference: `0` of stablehlo.add\n  --> {program}:2:8\n   \
+         1 of 2 elements, the first at 1: 4 where 7 belongs, at most 3 apart\n\
+         2 values compared, 2 different\n"
+    );
+    assert_eq!((run.code, run.stdout), (Some(1), expected));
+    write("0.npy", "i32([2, 4])");
+    write("1.npy", "bool([false, false])");
+    let agreeing = succeeds(&["compare", &program, "--dump", &dump, "x=i32([1, 2])", "--all"]);
+    assert!(agreeing.starts_with("agrees   0 (stablehlo.add): difference 0\n"), "{agreeing}");
+}
+
 const HLO: &str = "\
 HloModule m
 

@@ -10,7 +10,8 @@ use indim_cpu::{ArrayView, CompileOptions, compile};
 use indim_graph::Graph;
 use indim_model::outline::{Outline, OutlineNode, OutlineOptions, ValueIndex};
 use indim_model::{
-    InputBinding, Mismatch, ProgramPart, ReadOptions, SourceFile, Tolerance, largest_distance,
+    Distance, InputBinding, Mismatch, ProgramPart, ReadOptions, SourceFile, Tolerance,
+    largest_distance,
 };
 
 use super::error::LoadError;
@@ -47,9 +48,8 @@ pub struct ComparedValue {
     pub operator: String,
     /// Location of its node.
     pub place: String,
-    /// The largest distance of two elements: in units in the last place for floats, else the difference of
-    /// the numbers. `None` for arrays of different types.
-    pub distance: Option<u64>,
+    /// The largest distance of two elements. `None` for arrays of different types.
+    pub distance: Option<Distance>,
     /// The difference, if it exceeds the tolerance.
     pub difference: Option<Mismatch>,
 }
@@ -248,7 +248,7 @@ struct DumpRun<'m, 'd> {
 }
 
 /// The largest distance of two arrays, and their difference if it exceeds the tolerance.
-type Compared = (Option<u64>, Option<Mismatch>);
+type Compared = (Option<Distance>, Option<Mismatch>);
 
 impl<'m, 'd> DumpRun<'m, 'd> {
     /// The run of a part of a model. `arrays` has the arrays of the dump by the names of their values,

@@ -51,9 +51,9 @@ pub use indim_model::outline::{
     TypeSource, ValueType, Verdict, VerdictCounts,
 };
 pub use indim_model::{
-    DeclaredSize, Decomposition, Expectation, Folder, FormatError, FormatErrorKind, FormatLimits,
-    InputBinding, Location, Mismatch, Model, ModelFormat, ModelInput, ModelProgram, ProgramPart,
-    ReadOptions, SourceFile, Tolerance, Unsupported, WriteOptions, WrittenModel,
+    DeclaredSize, Decomposition, Distance, Expectation, Folder, FormatError, FormatErrorKind,
+    FormatLimits, InputBinding, Location, Mismatch, Model, ModelFormat, ModelInput, ModelProgram,
+    ProgramPart, ReadOptions, SourceFile, Tolerance, Unsupported, WriteOptions, WrittenModel,
 };
 #[cfg(feature = "onnx")]
 pub use indim_onnx::read_onnx_tensor;

@@ -1,8 +1,8 @@
 //! Models compared with the values of another runtime, which here is indim with a mistake.
 
 use indim::formats::{
-    DumpComparison, LintOptions, LintReport, LoadedModel, ProgramPart, ReadOptions, SourceFile,
-    Tolerance,
+    Distance, DumpComparison, LintOptions, LintReport, LoadedModel, ProgramPart, ReadOptions,
+    SourceFile, Tolerance,
 };
 use indim::{Array, ArrayView, DType};
 
@@ -92,7 +92,8 @@ fn differing(comparison: &DumpComparison) -> Vec<&str> {
 fn check(content: &[u8], inputs: &Dump, count: usize) {
     let right = compare(content, &dump_with(content, inputs.clone(), None));
     assert_eq!(right.compared.len(), count, "{right:?}");
-    assert!(right.compared.iter().all(|value| value.distance == Some(0)), "{right:?}");
+    let is_same = |distance| matches!(distance, Distance::Ulps(0) | Distance::Difference(0));
+    assert!(right.compared.iter().all(|value| value.distance.is_some_and(is_same)), "{right:?}");
     assert_eq!((right.first_difference(), right.unknown.len()), (None, 0));
     let floats = |value: &&indim::formats::ComparedValue| {
         computed(content, inputs, &value.name).dtype() == DType::F32
