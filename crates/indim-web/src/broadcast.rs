@@ -3,9 +3,9 @@
 
 use indim::explain::ExplainedBroadcast;
 use indim_shape::{
-    AnyRule, AttributeError, Attributes, AxisNames, Broadcast, Diagnostic, ErrorCode, Repair,
-    RepairReason, RuleChoice, RuleConversion, Shape, ShapeError, convert_broadcast, diagnose,
-    find_repairs,
+    AnyRule, Attribute, AttributeError, Attributes, AxisNames, Broadcast, Diagnostic, ErrorCode,
+    Repair, RepairReason, RuleChoice, RuleConversion, Shape, ShapeError, convert_broadcast,
+    diagnose, find_repairs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -243,15 +243,17 @@ fn refuse_attributes(
     let mut diagnostic = Diagnostic::new(error.error_code(), error.to_string());
     diagnostic.help(error.advice());
     let mut refusal = Refusal::new(&diagnostic);
-    let attribute = error.attribute().map(|attribute| attribute.as_str());
-    refusal.field = attribute.map(str::to_owned);
-    if let (AttributeError::Foreign { .. }, Some(attribute)) = (error, attribute) {
+    refusal.field = error.attribute().map(|attribute| attribute.to_string());
+    if let AttributeError::Foreign { attribute, .. } = error {
         let mut left = given.clone();
         match attribute {
-            "dims" => left.dims = None,
-            "axis" => left.axis = None,
-            "broadcast" => left.broadcast = None,
-            _ => left.target = None,
+            Attribute::Dims => left.dims = None,
+            Attribute::Axis => left.axis = None,
+            Attribute::Broadcast => left.broadcast = None,
+            Attribute::Target => left.target = None,
+            Attribute::Names => left.names = None,
+            // No repair for an attribute that this page does not know.
+            _ => return refusal,
         }
         let state = State::Broadcast(BroadcastState::new(choice.as_str(), &left, shapes));
         let text = format!("{choice} without `{attribute}`");

@@ -145,6 +145,21 @@ fn reductions_are_drawn_and_repaired() {
 }
 
 #[test]
+fn a_repair_omits_the_attribute_that_the_rule_lacks() {
+    let mut request = two("numpy", "lat: 3", "[time: 2, lat: 3]");
+    request["target"] = json!("2, 3");
+    let refused = drawn(&request);
+    assert_eq!(
+        (&refused["code"], &refused["field"]),
+        (&json!("foreign-attribute"), &json!("names"))
+    );
+    let repair = &refused["repairs"][0];
+    assert_eq!(repair["text"], "numpy without `names`");
+    assert_eq!(repair["state"]["shapes"], json!(["[3]", "[2, 3]"]), "{repair}");
+    assert_eq!(repair["state"]["target"], "[2, 3]", "{repair}");
+}
+
+#[test]
 fn inputs_of_expressions_have_names_of_axes() {
     let answer = |text: &str, x: &str, m: &str| {
         let inputs = json!([{"name": "x", "value": x}, {"name": "m", "value": m}]);
