@@ -75,7 +75,19 @@ impl ModelBuilder {
         }
     }
 
-    /// A constant with these elements; the limit applies to the bytes of all constants together.
+    /// Fails if a constant of this size exceeds the limit on the bytes of all constants together.
+    ///
+    /// # Errors
+    /// `limit`.
+    pub fn check_constant(&self, bytes: usize) -> Result<(), FormatErrorKind> {
+        let limit = self.limits.constant_bytes;
+        match bytes <= limit.saturating_sub(self.constant_bytes) {
+            true => Ok(()),
+            false => Err(FormatErrorKind::Limit { what: "bytes of constants", limit }),
+        }
+    }
+
+    /// A constant with these elements. Call [`ModelBuilder::check_constant`] before you allocate them.
     ///
     /// # Errors
     /// `limit`.
@@ -84,13 +96,9 @@ impl ModelBuilder {
         array: Array,
         location: impl FnOnce() -> Location,
     ) -> Result<Value, FormatError> {
-        let array_type = array.array_type();
-        let bytes = array.element_count().saturating_mul(array_type.dtype.size());
-        self.constant_bytes = self.constant_bytes.saturating_add(bytes);
-        if self.constant_bytes > self.limits.constant_bytes {
-            let limit = self.limits.constant_bytes;
-            return Err(FormatErrorKind::Limit { what: "bytes of constants", limit }.at(location()));
-        }
+        let bytes = array.element_count() * array.dtype().size();
+        self.check_constant(bytes).map_err(|kind| kind.at(location()))?;
+        self.constant_bytes += bytes;
         Ok(self.builder.constant(array))
     }
 

@@ -129,8 +129,8 @@ impl<'t> AttributeReader<'t> {
         let span = self.required(operation, name)?;
         let malformed = || self.malformed(name, "is not a list of integers", span);
         if span.of(self.text).starts_with("dense") {
-            let dense = Dense::read(self, span, None)?;
-            return dense.full(MAX_LIST_LENGTH).as_ref().and_then(integers).ok_or_else(malformed);
+            let all = Dense::read_all(self, span, None, MAX_LIST_LENGTH)?;
+            return all.as_ref().and_then(integers).ok_or_else(malformed);
         }
         let mut lexer = Lexer::new(self.text, span);
         match lexer.token().span.of(self.text) {

@@ -28,39 +28,46 @@ fn unexpected(token: Token, expected: &str) -> FormatError {
 }
 
 impl Dense {
-    /// Reads a constant. Its type is the one that follows it in the text, else `stated`.
+    /// Reads a constant. Its type is the one that follows it in the text, else `stated`. `admit` checks the
+    /// number of bytes before they are allocated, unless one element stands for all.
     ///
     /// # Errors
     /// `bad-element`, `wrong-element-count`, `elided-elements`, `type-mismatch`, `unexpected`,
-    /// `undefined`.
+    /// `undefined`, and the error of `admit`.
     pub(super) fn read(
         attributes: &AttributeReader<'_>,
         span: Span,
         stated: Option<&ArrayType>,
+        admit: impl Fn(usize) -> Result<(), FormatErrorKind>,
     ) -> ReadResult<Dense> {
-        let text = attributes.text;
-        let mut lexer = Lexer::new(text, span);
-        let form = lexer.token();
-        let open = lexer.token();
-        if open.kind != TokenKind::Mark(b'<') {
-            return Err(unexpected(form, "`dense<..>`"));
-        }
-        let written = type_after(text, span);
-        let array_type = match (&written, stated) {
-            (Some(written), Some(stated)) if written != stated => {
-                let (stated, inferred) = (stated.to_string(), written.to_string());
-                let kind = FormatErrorKind::TypeMismatch { stated, inferred };
-                return Err(kind.in_text(span.start..span.end));
-            }
-            (Some(known), _) => known,
-            (None, Some(known)) => known,
-            (None, None) => return Err(unexpected(form, "the type of an array behind it")),
+        let (form, lexer, array_type) = typed(attributes.text, span, stated)?;
+        let admit = |bytes| admit(bytes).map_err(|kind| kind.in_text(span.start..span.end));
+        read_form(attributes, form, lexer, &array_type, &admit)
+    }
+
+    /// Reads the elements of a constant, like [`Dense::read`]; `None`, before they are read, if there are
+    /// more than `max`.
+    ///
+    /// # Errors
+    /// Like [`Dense::read`].
+    pub(super) fn read_all(
+        attributes: &AttributeReader<'_>,
+        span: Span,
+        stated: Option<&ArrayType>,
+        max: usize,
+    ) -> ReadResult<Option<Array>> {
+        let (form, lexer, array_type) = typed(attributes.text, span, stated)?;
+        let Some(count) = array_type.shape.element_count().ok().filter(|&count| count <= max)
+        else {
+            return Ok(None);
         };
-        match form.span.of(text) {
-            "dense" => Elements::new(text, lexer, array_type).dense(),
-            "dense_resource" => resource(attributes, lexer.token(), array_type),
-            _ => Err(unexpected(form, "`dense<..>` or `dense_resource<..>`")),
-        }
+        let dense = read_form(attributes, form, lexer, &array_type, &|_| Ok(()))?;
+        Ok(match dense {
+            Dense::Full(array) => Some(array),
+            Dense::Splat(element, _) => {
+                array_of_bytes(&array_type, &element.to_le_bytes().repeat(count)).ok()
+            }
+        })
     }
 
     /// A single element: `3.5 : f32`.
@@ -79,17 +86,48 @@ impl Dense {
         let range = span.start..span.end;
         of_bytes(&elements.bytes, array_type).map_err(|kind| kind.in_text(range))
     }
+}
 
-    /// All elements; `None` if a splat would have more than `max`.
-    pub(super) fn full(self, max: usize) -> Option<Array> {
-        match self {
-            Dense::Full(array) => Some(array),
-            Dense::Splat(element, shape) => {
-                let count = shape.element_count().ok().filter(|&count| count <= max)?;
-                let bytes = element.to_le_bytes().repeat(count);
-                array_of_bytes(&ArrayType::new(element.dtype(), shape), &bytes).ok()
-            }
+/// The form of a constant, `dense` or `dense_resource`, the reader of its content, and its type.
+fn typed<'t>(
+    text: &'t str,
+    span: Span,
+    stated: Option<&ArrayType>,
+) -> ReadResult<(Token, Lexer<'t>, ArrayType)> {
+    let mut lexer = Lexer::new(text, span);
+    let form = lexer.token();
+    let open = lexer.token();
+    if open.kind != TokenKind::Mark(b'<') {
+        return Err(unexpected(form, "`dense<..>`"));
+    }
+    let array_type = match (type_after(text, span), stated) {
+        (Some(written), Some(stated)) if written != *stated => {
+            let (stated, inferred) = (stated.to_string(), written.to_string());
+            let kind = FormatErrorKind::TypeMismatch { stated, inferred };
+            return Err(kind.in_text(span.start..span.end));
         }
+        (Some(known), _) => known,
+        (None, Some(known)) => known.clone(),
+        (None, None) => return Err(unexpected(form, "the type of an array behind it")),
+    };
+    Ok((form, lexer, array_type))
+}
+
+/// Checks a number of bytes before they are allocated.
+type Admit<'a> = &'a dyn Fn(usize) -> ReadResult<()>;
+
+/// Reads the content of a constant.
+fn read_form<'t>(
+    attributes: &AttributeReader<'t>,
+    form: Token,
+    mut lexer: Lexer<'t>,
+    array_type: &ArrayType,
+    admit: Admit<'_>,
+) -> ReadResult<Dense> {
+    match form.span.of(attributes.text) {
+        "dense" => Elements::new(attributes.text, lexer, array_type).dense(admit),
+        "dense_resource" => resource(attributes, lexer.token(), array_type, admit),
+        _ => Err(unexpected(form, "`dense<..>` or `dense_resource<..>`")),
     }
 }
 
@@ -104,6 +142,7 @@ fn resource(
     attributes: &AttributeReader<'_>,
     name: Token,
     array_type: &ArrayType,
+    admit: Admit<'_>,
 ) -> ReadResult<Dense> {
     let range = name.span.start..name.span.end;
     let name = unquoted(name.span.of(attributes.text));
@@ -114,10 +153,19 @@ fn resource(
         }
         .in_text(range));
     };
-    let bytes = hexadecimal(blob.of(attributes.text), blob)?;
     // The first 4 bytes of the blob state its alignment.
+    let count = byte_count(blob.of(attributes.text)).saturating_sub(4);
+    if count != array_type.dtype.size() {
+        admit(count)?;
+    }
+    let bytes = hexadecimal(blob.of(attributes.text), blob)?;
     let bytes = bytes.get(4..).unwrap_or(&[]);
     of_bytes(bytes, array_type).map_err(|kind| kind.in_text(blob.start..blob.end))
+}
+
+/// Number of bytes of `"0x0A0B"`.
+fn byte_count(string: &str) -> usize {
+    string.trim_matches('"').len().saturating_sub(2).div_ceil(2)
 }
 
 /// The bytes of `"0x0A0B"`.
@@ -166,11 +214,15 @@ impl<'t> Elements<'t> {
     }
 
     /// The content of the brackets of `dense<..>`.
-    fn dense(mut self) -> ReadResult<Dense> {
+    fn dense(mut self, admit: Admit<'_>) -> ReadResult<Dense> {
         let first = self.lexer.token();
         let range = first.span.start..first.span.end;
         match first.kind {
             TokenKind::String => {
+                let count = byte_count(first.span.of(self.text));
+                if count != self.array_type.dtype.size() {
+                    admit(count)?;
+                }
                 let bytes = hexadecimal(first.span.of(self.text), first.span)?;
                 of_bytes(&bytes, self.array_type).map_err(|kind| kind.in_text(range))
             }
@@ -178,7 +230,7 @@ impl<'t> Elements<'t> {
                 array_of_bytes(self.array_type, &[]).map(Dense::Full).map_err(|k| k.in_text(range))
             }
             TokenKind::Mark(b'[') => {
-                let last = self.lists(first)?;
+                let last = self.lists(first, admit)?;
                 let range = first.span.start..last.span.end;
                 let array = array_of_bytes(self.array_type, &self.bytes);
                 array.map(Dense::Full).map_err(|kind| kind.in_text(range))
@@ -202,7 +254,7 @@ impl<'t> Elements<'t> {
     }
 
     /// Reads nested lists of elements, one level per axis; returns the last bracket.
-    fn lists(&mut self, first: Token) -> ReadResult<Token> {
+    fn lists(&mut self, first: Token, admit: Admit<'_>) -> ReadResult<Token> {
         let rank = self.array_type.shape.rank();
         let mut token = first;
         loop {
@@ -217,6 +269,7 @@ impl<'t> Elements<'t> {
                 TokenKind::Mark(b'[') => return Err(self.count_error(token)),
                 _ if self.open.len() < rank => return Err(self.count_error(token)),
                 _ => {
+                    admit(self.bytes.len() + self.array_type.dtype.size())?;
                     self.element(token)?;
                     self.count_part();
                     token = self.lexer.token();

@@ -103,6 +103,6 @@ fn results_of(
 /// The number of a constant with one element.
 fn scalar(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Option<f64> {
     let span = attributes.optional(operation, "value")?;
-    let element = Dense::read(attributes, span, operation.first_array_type()).ok()?.full(1)?;
+    let element = Dense::read_all(attributes, span, operation.first_array_type(), 1).ok()??;
     element.scalar_text()?.parse().ok()
 }

@@ -66,7 +66,8 @@ impl Elaborator<'_> {
 
     pub(super) fn constant(&mut self, operation: &SyntaxOperation) -> ElaborationResult<XlaValue> {
         let span = self.attributes.required(operation, "value")?;
-        let dense = Dense::read(&self.attributes, span, operation.first_array_type())?;
+        let admit = |bytes| self.model_builder.check_constant(bytes);
+        let dense = Dense::read(&self.attributes, span, operation.first_array_type(), admit)?;
         self.dense(dense, operation)
     }
 

@@ -120,7 +120,7 @@ fn bool_list(attributes: &AttributeReader<'_>, span: Span) -> Result<Vec<bool>, 
     let text = span.of(attributes.text).trim();
     let found = match text.starts_with("dense") {
         true => {
-            let array = Dense::read(attributes, span, None)?.full(MAX_RANK);
+            let array = Dense::read_all(attributes, span, None, MAX_RANK)?;
             array.and_then(|array| Some(array.elements::<bool>().ok()?.to_vec()))
         }
         false => flag_list(text),

@@ -2,7 +2,7 @@
 
 use crate::support::{read, run};
 use indim::formats::{
-    FormatError, FormatErrorKind, InputBinding, ReadOptions, SourceFile, Tolerance,
+    FormatError, FormatErrorKind, FormatLimits, InputBinding, ReadOptions, SourceFile, Tolerance,
 };
 use indim_graph::Array;
 
@@ -493,7 +493,7 @@ fn broadcast_dimensions_of_chlo_must_be_those_of_numpy() {
         let (code, line, said) = mistake(&with("array<i64: 0>"));
         assert_eq!((code, line), ("attribute", 2), "{operation}: {said}");
         assert!(said.contains("broadcast_dimensions"), "{said}");
-        read("text.mlir", &with("array<i64: 1>")).expect("NumPy's alignment");
+        read("text.mlir", with("array<i64: 1>")).expect("NumPy's alignment");
         assert_eq!(code_and_line(&with("[1, 0]")), ("attribute", 2));
     }
     let x = Array::new([3, 3], vec![1.0f32, 5.0, 1.0, 5.0, 1.0, 5.0, 1.0, 5.0, 1.0]).expect("9");
@@ -583,6 +583,47 @@ func.func @main(%x: tensor<f32>) {
         error(&format!("func.func @main(%x: tensor<{axes}f32>) {{ return }}")).code(),
         "limit"
     );
+}
+
+#[test]
+fn constants_beyond_the_limit_are_refused_before_they_are_read() {
+    let code = |bytes, value: &str| {
+        let text = format!(
+            "func.func @main() -> $T {{\n  %r = stablehlo.constant {value} : $T\n  return %r : $T\n}}"
+        );
+        let limits = FormatLimits { constant_bytes: bytes, ..FormatLimits::default() };
+        let options = ReadOptions::new().limits(limits);
+        let source = SourceFile::new("text.mlir", text.replace("$T", "tensor<4xi32>"));
+        let model = indim::formats::read(&source, &options).expect("a function");
+        model.build(&[]).map(drop).map_err(|error| error.code())
+    };
+    let blob = "dense<\"0x01000000020000000300000004000000\">";
+    for value in ["dense<[1, 2, 3, 4]>", blob] {
+        assert_eq!(code(16, value), Ok(()));
+        assert_eq!(code(15, value), Err("limit"));
+    }
+    // The last element would be another error.
+    for value in ["dense<[1, 2, 3, 4, x]>", "dense<\"0x0100000002000000030000000400000g\">"] {
+        assert_eq!(code(15, value), Err("limit"), "{value}");
+        assert_ne!(code(20, value), Err("limit"), "{value}");
+    }
+    // One element for all takes no memory.
+    assert_eq!(code(0, "dense<7>"), Ok(()));
+}
+
+#[test]
+fn a_list_of_an_attribute_is_short_in_each_form() {
+    let entries = vec!["0"; 5000].join(", ");
+    for list in [
+        format!("array<i64: {entries}>"),
+        format!("dense<[{entries}]> : tensor<5000xi64>"),
+        "dense<0> : tensor<5000xi64>".to_owned(),
+    ] {
+        let operation = format!("\"stablehlo.reverse\"(%x) {{dimensions = {list}}} : ($T) -> $T");
+        let (code, _, said) = mistake(&unary(&operation));
+        assert_eq!(code, "attribute", "{said}");
+        assert!(said.contains("is not a list of integers"), "{said}");
+    }
 }
 
 #[test]
