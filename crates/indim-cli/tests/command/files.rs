@@ -125,6 +125,7 @@ mod linux {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::run::with_default_signals;
 
     /// A test fails after this time.
     const PATIENCE: Duration = Duration::from_secs(120);
@@ -312,13 +313,6 @@ mod linux {
         assert_eq!(folder.names(), ["indim", "y.npy"]);
     }
 
-    /// Whether this process ignores SIGHUP; its children inherit this.
-    fn ignores_hangup() -> bool {
-        let status = fs::read_to_string("/proc/self/status").expect("a status");
-        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
-        u64::from_str_radix(ignored.trim(), 16).expect("a number in base 16") & 1 != 0
-    }
-
     /// Without `/proc` an unnamed file cannot get a name later, so it has a hidden name from the start.
     #[test]
     fn signals_remove_files_with_hidden_names() {
@@ -336,12 +330,10 @@ mod linux {
         let script = format!("{hide}; exec \"$0\" eval \"$1\" -o \"$2\"");
         let expression =
             "exp(sin(iota(f64, [100, 1000000], axis=1) + iota(f64, [100, 1000000], axis=0)))";
-        // Under `nohup` the command ignores SIGHUP.
-        let signals = if ignores_hangup() { &["-TERM"][..] } else { &["-TERM", "-HUP"] };
-        for &signal in signals {
+        for signal in ["-TERM", "-HUP"] {
             let mut shell = Command::new("unshare");
             shell.args(["-rm", "sh", "-c", &script, env!("CARGO_BIN_EXE_indim"), expression]);
-            let child = shell.arg(&path).spawn().expect("runs");
+            let child = with_default_signals(shell.arg(&path)).spawn().expect("runs");
             wait_until(|| folder.names().iter().any(|name| name.starts_with(".indim-")));
             send(signal, &child);
             let status = child.wait_with_output().expect("ends").status;

@@ -46,6 +46,25 @@ pub(crate) fn command() -> Command {
     command
 }
 
+/// Lets the command die from the signals that a shell or `nohup` may ignore: a process that inherits an
+/// ignored signal keeps it ignored.
+#[cfg(unix)]
+pub(crate) fn with_default_signals(command: &mut Command) -> &mut Command {
+    let reset = || {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
+            // SAFETY: `signal` is async-signal-safe, and the default disposition calls no handler.
+            if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY:
+    // - between fork and exec the closure calls only async-signal-safe functions;
+    // - it neither allocates nor takes a lock, and `last_os_error` reads the thread's error number.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(command, reset) }
+}
+
 /// The exit code and the output of a finished command.
 #[derive(Debug)]
 pub(crate) struct Run {

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use zip::ZipArchive;
 
+#[cfg(unix)]
+use crate::run::with_default_signals;
 use crate::run::{Folder, binary, command, fails, fails_with, finish, succeeds};
 
 /// The samples of `indim-stores`, unpacked.
@@ -310,11 +312,9 @@ fn a_command_that_is_killed_while_it_writes_leaves_no_folder() {
     let source = folder.file("x.zarr");
     zarr(&source, "[4194304]", "[64]");
     for _ in 0..6 {
-        let mut child = Command::new(binary())
-            .args(eval("x + x", &source, Some(&folder.file("y.zarr"))))
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("started");
+        let mut run = Command::new(binary());
+        run.args(eval("x + x", &source, Some(&folder.file("y.zarr")))).stderr(Stdio::null());
+        let mut child = with_default_signals(&mut run).spawn().expect("started");
         // Waits until some chunks are written.
         let writes = || {
             let entries = fs::read_dir(folder.path()).expect("a folder").flatten();
