@@ -75,6 +75,32 @@ fn a_palette_that_ends_within_a_colour_is_refused() {
 }
 
 /// An array whose neighbouring elements differ.
+/// Fax compression stores pixels of 1 bit, which are no elements.
+#[test]
+fn fax_compression_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.tif");
+    for (compression, name) in [(2, "modified Huffman"), (3, "group 3"), (4, "group 4")] {
+        for bits in [1, 8] {
+            let offset = 8 + 2 + 9 * 12 + 4;
+            let tags = [(256, 8), (257, 1), (258, bits), (259, compression), (262, 1)];
+            let strip = [(273, offset), (277, 1), (278, 1), (279, 8)];
+            let mut file = b"II*\0\x08\0\0\0\x09\0".to_vec();
+            for (tag, value) in tags.into_iter().chain(strip) {
+                file.extend(u16::to_le_bytes(tag));
+                file.extend([4, 0, 1, 0, 0, 0]);
+                file.extend(u32::to_le_bytes(value));
+            }
+            file.extend([0; 4 + 8]);
+            std::fs::write(&path, file).unwrap();
+            let error = TiffFile::open(&path, None, usize::MAX).unwrap_err();
+            assert_eq!(error.code(), "bad-tiff", "{error}");
+            assert!(error.to_string().contains("fax compression"), "{error}");
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+}
+
 fn counted(array_type: &ArrayType) -> Array {
     Array::filled(array_type.clone(), |bytes| {
         bytes.iter_mut().enumerate().for_each(|(index, byte)| *byte = (index * 37 % 251) as u8);

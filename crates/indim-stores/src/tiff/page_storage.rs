@@ -5,6 +5,8 @@ use std::io::{Read, Seek};
 use tiff::decoder::Decoder;
 use tiff::tags::Tag;
 
+use indim_shape::{Diagnostic, ErrorCode};
+
 use super::{bad_tiff, tiff_error};
 use crate::StoreErrorKind;
 use crate::zstd::ZSTD_RATIO;
@@ -14,6 +16,9 @@ const DECODER_BYTES: usize = 320 << 10;
 
 /// Values of the tag `Compression`.
 const NO_COMPRESSION: u16 = 1;
+/// Fax compressions, of pixels of 1 bit.
+const FAX: [(u16, &str); 3] =
+    [(2, "CCITT modified Huffman"), (3, "CCITT group 3"), (4, "CCITT group 4")];
 const LZW: u16 = 5;
 const JPEG: u16 = 7;
 const DEFLATE: [u16; 2] = [8, 32946];
@@ -29,6 +34,23 @@ pub(super) struct PageStorage {
     counts: Vec<u64>,
 }
 
+/// Fails if the decoder's page has a fax compression.
+pub(super) fn refuse_fax(decoder: &mut Decoder<impl Read + Seek>) -> Result<(), StoreErrorKind> {
+    let compression = compression(decoder)?;
+    let Some((_, name)) = FAX.iter().find(|(value, _)| *value == compression) else {
+        return Ok(());
+    };
+    let message = format!("fax compression ({name}), whose pixels of 1 bit are not read");
+    let mut error = Diagnostic::new(ErrorCode::BAD_TIFF, message);
+    error.help("convert the file to gray pixels of 8 bits first");
+    Err(error.into())
+}
+
+fn compression(decoder: &mut Decoder<impl Read + Seek>) -> Result<u16, StoreErrorKind> {
+    let compression = decoder.find_tag_unsigned::<u16>(Tag::Compression);
+    Ok(compression.map_err(|error| tiff_error(&error))?.unwrap_or(NO_COMPRESSION))
+}
+
 impl PageStorage {
     /// Reads the tags of the decoder's page.
     pub(super) fn of(
@@ -39,9 +61,7 @@ impl PageStorage {
         let tag = if is_tiled { Tag::TileByteCounts } else { Tag::StripByteCounts };
         let counts =
             decoder.find_tag_unsigned_vec::<u64>(tag).map_err(|error| tiff_error(&error))?;
-        let compression = decoder.find_tag_unsigned::<u16>(Tag::Compression);
-        let compression =
-            compression.map_err(|error| tiff_error(&error))?.unwrap_or(NO_COMPRESSION);
+        let compression = compression(decoder)?;
         Ok(PageStorage { compression, file_length, counts: counts.unwrap_or_default() })
     }
 

@@ -11,7 +11,7 @@ use tiff::ColorType;
 use tiff::decoder::{ChunkType, Decoder, Limits};
 use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
 
-use super::page_storage::PageStorage;
+use super::page_storage::{PageStorage, refuse_fax};
 use super::patched_file::PatchedFile;
 use super::zstd_page::{ChunkLayout, ZstdPage};
 use super::{bad_tiff, geo, lists, tiff_error};
@@ -113,6 +113,7 @@ impl TiffFile {
         lists::check_directories(&mut file, file_length)?;
         file.rewind()?;
         let mut decoder = decoder_at_page(PatchedFile::without_patches(file), page)?;
+        refuse_fax(&mut decoder)?;
         let (array_type, grid) = page_layout(&mut decoder)?;
         array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let page_storage = PageStorage::of(&mut decoder, grid.is_tiled, file_length)?;
