@@ -78,7 +78,7 @@ impl OpenFile {
 }
 
 /// Length and modification time, which identify a version of the file.
-fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
+pub(crate) fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
     (metadata.len(), metadata.modified().ok())
 }
 
@@ -86,22 +86,36 @@ fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
 #[derive(Debug)]
 pub(crate) struct FileRange<F> {
     file: F,
+    start: u64,
     next: u64,
     end: u64,
 }
 
 impl<F> FileRange<F> {
     pub(crate) fn new(file: F, start: u64, bytes: u64) -> Self {
-        FileRange { file, next: start, end: start.saturating_add(bytes) }
+        FileRange { file, start, next: start, end: start.saturating_add(bytes) }
     }
 }
 
 impl<F: Deref<Target = OpenFile>> io::Read for FileRange<F> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
+        let left = usize::try_from(self.end.saturating_sub(self.next)).unwrap_or(usize::MAX);
         let wanted = bytes.len().min(left);
         let read = self.file.read_at(&mut bytes[..wanted], self.next)?;
         self.next += read as u64;
         Ok(read)
+    }
+}
+
+/// Positions are relative to the start of the range.
+impl<F> io::Seek for FileRange<F> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        let next = match to {
+            io::SeekFrom::Start(offset) => self.start.checked_add(offset),
+            io::SeekFrom::Current(offset) => self.next.checked_add_signed(offset),
+            io::SeekFrom::End(offset) => self.end.checked_add_signed(offset),
+        };
+        self.next = next.filter(|&next| next >= self.start).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.next - self.start)
     }
 }

@@ -127,6 +127,48 @@ fn tiff(path: &Path, array_type: &ArrayType) -> Result<Box<dyn Sink>, StoreError
     Ok(Box::new(TiffSink::create(OutputFile::create(path).unwrap(), array_type, None)?))
 }
 
+/// An open image is that of the file that was opened: another file under its name is not read, and a change
+/// of the file itself is noticed.
+#[test]
+fn an_open_image_does_not_become_that_of_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let array_type = ArrayType::new(DType::U8, [40, 50]);
+    let (old, zeros) = (counted(&array_type), vec![0; 2000]);
+    let new = Array::filled(array_type.clone(), |bytes| {
+        bytes.copy_from_slice(&zeros);
+        Ok::<(), ArrayError>(())
+    });
+    let new = new.unwrap();
+    type Format = (
+        &'static str,
+        fn(&Path, &ArrayType) -> Result<Box<dyn Sink>, StoreError>,
+        fn(&Path) -> Result<Box<dyn Source>, StoreError>,
+    );
+    let formats: [Format; 2] = [
+        ("x.png", png_sink, |path| Ok(Box::new(PngFile::open(path, usize::MAX)?))),
+        ("x.tif", tiff, |path| Ok(Box::new(TiffFile::open(path, None, usize::MAX)?))),
+    ];
+    for (name, create, open) in formats {
+        let [path, other] =
+            ["", "other-"].map(|prefix| folder.path().join(prefix.to_owned() + name));
+        write(create(&path, &array_type).unwrap(), counted(&array_type)).unwrap();
+        write(create(&other, &array_type).unwrap(), new.clone()).unwrap();
+        let source = open(&path).unwrap();
+        let first_rows = ArrayRegion::new([0, 0], [2, 50]);
+        source.read(&first_rows).unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        assert_eq!(source.read(&first_rows).unwrap().bytes(), &old.bytes()[..100], "{name}");
+        assert_eq!(read_by_pieces(&*source), old.bytes(), "{name}");
+        assert!(source.check_unchanged().is_ok(), "{name}");
+
+        let source = open(&path).unwrap();
+        assert_eq!(source.read(&first_rows).unwrap().bytes(), &zeros[..100], "{name}");
+        let file = std::fs::File::options().append(true).open(&path).unwrap();
+        std::io::Write::write_all(&mut &file, b"more").unwrap();
+        assert_eq!(source.check_unchanged().unwrap_err().code(), "file-changed", "{name}");
+    }
+}
+
 #[test]
 fn pictures_that_are_written_are_read_back() {
     let folder = tempfile::tempdir().unwrap();

@@ -30,6 +30,45 @@ fn arrays_of_either_version_and_every_codec_are_what_zarr_python_reads() {
     assert!(read >= 50, "{read} samples were read");
 }
 
+/// Chunks are opened when they are read, so they can be those of an array that replaced the opened one.
+#[test]
+fn an_array_that_is_replaced_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    let array_type = ArrayType::new(DType::U8, [4]);
+    let replace = || {
+        let mut sink = ZarrSink::create(&path, &array_type, &ZarrOptions::default()).unwrap();
+        let array = Array::new([4], vec![1u8, 2, 3, 4]).unwrap();
+        sink.write(&ArrayRegion::whole(&array_type.shape), &array).unwrap();
+        Box::new(sink).finish().unwrap();
+    };
+    for document in ["zarr.json", ".zarray"] {
+        replace();
+        if document == ".zarray" {
+            fs::remove_file(path.join("zarr.json")).unwrap();
+            let metadata = r#"{"zarr_format":2,"shape":[4],"chunks":[4],"dtype":"|u1","fill_value":7,
+                "order":"C","compressor":null,"filters":null}"#;
+            fs::write(path.join(document), metadata).unwrap();
+        }
+        let source = open(&path).unwrap();
+        assert!(
+            source.read(&ArrayRegion::new([0], [4])).is_ok() && source.check_unchanged().is_ok()
+        );
+        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+        fs::File::options()
+            .append(true)
+            .open(path.join(document))
+            .and_then(|file| file.set_modified(later))
+            .unwrap();
+        let error = source.check_unchanged().unwrap_err();
+        assert_eq!(error.code(), "file-changed", "{document}: {error}");
+    }
+    replace();
+    let source = open(&path).unwrap();
+    fs::remove_dir_all(&path).unwrap();
+    assert_eq!(source.check_unchanged().unwrap_err().code(), "file-changed");
+}
+
 #[test]
 fn arrays_in_groups_have_names_and_remarks() {
     let samples = Samples::unpack("zarr");

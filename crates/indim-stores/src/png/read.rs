@@ -1,9 +1,8 @@
 //! PNG images as sources, decoded row by row.
 
-use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
@@ -15,6 +14,7 @@ use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::library_panics::catch_library_panic;
 use crate::memory::MemorySource;
+use crate::open_file::{FileRange, OpenFile};
 use crate::source::check_region;
 use crate::{ArrayRegion, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
 
@@ -41,7 +41,9 @@ const DEFLATE_RATIO: u64 = 1032;
 /// Rows are decoded in order and not cached. An interlaced image is decoded as a whole: for each read of
 /// the whole image, or once, and cached, at the first read of a smaller region.
 pub struct PngFile {
-    path: PathBuf,
+    /// The opened file. Every pass reads it, so a file that replaces it under its name is not read.
+    file: Arc<OpenFile>,
+    file_length: u64,
     array_type: ArrayType,
     remarks: Vec<String>,
     is_interlaced: bool,
@@ -74,11 +76,15 @@ impl PngFile {
     /// ```
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
         let open = || {
-            let reader = read_info(path, limit)?;
-            check_length(&reader, path)?;
+            let file = open_file(path)?;
+            let file_length = file.metadata()?.len();
+            let file = Arc::new(OpenFile::new(path, file)?);
+            let reader = read_info(&file, file_length, limit)?;
+            check_length(&reader, file_length)?;
             check_palette(reader.info())?;
             let image = PngFile {
-                path: path.to_owned(),
+                file,
+                file_length,
                 array_type: array_type(&reader)?,
                 remarks: remarks(reader.info()),
                 is_interlaced: reader.info().interlaced,
@@ -99,7 +105,7 @@ impl PngFile {
     }
 
     fn reader(&self) -> Result<FileReader, StoreErrorKind> {
-        let reader = read_info(&self.path, self.limit)?;
+        let reader = read_info(&self.file, self.file_length, self.limit)?;
         match array_type(&reader)? == self.array_type {
             true => Ok(reader),
             false => Err(StoreErrorKind::FileChanged),
@@ -182,10 +188,14 @@ impl RowDecoder {
     }
 }
 
-type FileReader = png::Reader<BufReader<File>>;
+type FileReader = png::Reader<BufReader<FileRange<Arc<OpenFile>>>>;
 
-fn read_info(path: &Path, limit: usize) -> Result<FileReader, StoreErrorKind> {
-    let file = BufReader::new(open_file(path)?);
+fn read_info(
+    file: &Arc<OpenFile>,
+    file_length: u64,
+    limit: usize,
+) -> Result<FileReader, StoreErrorKind> {
+    let file = BufReader::new(FileRange::new(Arc::clone(file), 0, file_length));
     let mut decoder = Decoder::new_with_limits(file, Limits { bytes: LIBRARY_BYTES.min(limit) });
     decoder.set_transformations(Transformations::EXPAND);
     decoder.ignore_checksums(false);
@@ -205,12 +215,10 @@ fn check_palette(info: &png::Info<'_>) -> Result<(), StoreErrorKind> {
     }
 }
 
-/// Fails if the header claims a larger image than the file can decompress to. The check uses the length
-/// of the file.
-fn check_length(reader: &FileReader, path: &Path) -> Result<(), StoreErrorKind> {
+/// Fails if the header claims a larger image than a file of `length` bytes can decompress to.
+fn check_length(reader: &FileReader, length: u64) -> Result<(), StoreErrorKind> {
     let info = reader.info();
     let bits = u128::from(info.width) * u128::from(info.height) * info.bits_per_pixel() as u128;
-    let length = std::fs::metadata(path)?.len();
     if bits / 8 > u128::from(length) * u128::from(DEFLATE_RATIO) {
         let (width, height) = (info.width, info.height);
         return Err(bad_png(&format!(
@@ -275,7 +283,7 @@ fn to_native(bytes: &mut [u8], dtype: DType) {
 
 impl core::fmt::Debug for PngFile {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(formatter, "PngFile({}, {})", self.path.display(), self.array_type)
+        write!(formatter, "PngFile({}, {})", self.file.path().display(), self.array_type)
     }
 }
 
@@ -292,6 +300,10 @@ impl Source for PngFile {
         let rows = whole.min(DECOMPRESSED_BYTES).saturating_add(row.saturating_mul(HELD_ROWS));
         let image_bytes = if self.is_interlaced { whole } else { 0 };
         DECODER_BYTES.saturating_add(rows).saturating_add(image_bytes)
+    }
+
+    fn check_unchanged(&self) -> Result<(), StoreError> {
+        self.file.check_unchanged()
     }
 
     fn is_sequential(&self) -> bool {
@@ -311,7 +323,6 @@ impl Source for PngFile {
             let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
             Array::filled(array_type, |bytes| self.read_rows(region, bytes))
         };
-        catch_library_panic(ErrorCode::BAD_PNG, read)
-            .map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
+        catch_library_panic(ErrorCode::BAD_PNG, read).map_err(|kind| self.file.error(kind))
     }
 }

@@ -1,7 +1,7 @@
 //! Pages of TIFF files as sources, read by strips or tiles with the library `tiff`.
 
 use std::io::Seek;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use indim_arrays::{Array, ArrayError};
@@ -18,6 +18,7 @@ use super::{bad_tiff, geo, lists, tiff_error};
 use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::library_panics::catch_library_panic;
+use crate::open_file::OpenFile;
 use crate::result_metadata::memory_limit_advice;
 use crate::source::check_region;
 use crate::{ArrayRegion, Geography, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
@@ -40,7 +41,7 @@ type FileDecoder = Decoder<PatchedFile>;
 /// assert_eq!(TiffFile::open("no such.tif".as_ref(), None, 1000).unwrap_err().code(), "io");
 /// ```
 pub struct TiffFile {
-    path: PathBuf,
+    file: OpenFile,
     array_type: ArrayType,
     grid: ChunkGrid,
     page_storage: PageStorage,
@@ -112,6 +113,7 @@ impl TiffFile {
         let file_length = file.metadata()?.len();
         lists::check_directories(&mut file, file_length)?;
         file.rewind()?;
+        let opened = OpenFile::new(path, file.try_clone()?)?;
         let mut decoder = decoder_at_page(PatchedFile::without_patches(file), page)?;
         refuse_fax(&mut decoder)?;
         let (array_type, grid) = page_layout(&mut decoder)?;
@@ -143,8 +145,8 @@ impl TiffFile {
         let chunk = [grid.chunk[0].min(grid.height), grid.chunk[1].min(grid.width)];
         let chunks = [chunk[0], chunk[1], grid.bands];
         let chunks = chunks[..array_type.shape.rank()].to_vec();
-        let (path, decoder) = (path.to_owned(), decoder.into());
-        Ok(TiffFile { path, array_type, grid, page_storage, zstd_page, geography, decoder, chunks })
+        let (file, decoder) = (opened, decoder.into());
+        Ok(TiffFile { file, array_type, grid, page_storage, zstd_page, geography, decoder, chunks })
     }
 
     fn read_into(&self, region: &ArrayRegion, to: &mut [u8]) -> Result<(), StoreErrorKind> {
@@ -381,7 +383,7 @@ fn dtype(format: SampleFormat, bits: u8) -> Result<DType, StoreErrorKind> {
 
 impl core::fmt::Debug for TiffFile {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(formatter, "TiffFile({}, {})", self.path.display(), self.array_type)
+        write!(formatter, "TiffFile({}, {})", self.file.path().display(), self.array_type)
     }
 }
 
@@ -412,7 +414,11 @@ impl Source for TiffFile {
                 catch_library_panic(ErrorCode::BAD_TIFF, || self.read_into(region, bytes))
             })
         };
-        read().map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
+        read().map_err(|kind| self.file.error(kind))
+    }
+
+    fn check_unchanged(&self) -> Result<(), StoreError> {
+        self.file.check_unchanged()
     }
 }
 

@@ -41,6 +41,7 @@ use serde_json::Value;
 use self::decode_plan::DecodePlan;
 use self::metadata::ArrayMetadata;
 use self::read::CachedShard;
+use self::store::PathVersion;
 use crate::file::read_file;
 use crate::format_code::{FormatCode, FormatWriter};
 use crate::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, memory_limit_advice};
@@ -93,6 +94,8 @@ const MAX_CONCURRENT_BYTES: usize = 128 << 20;
 /// ```
 pub struct ZarrArray {
     path: PathBuf,
+    /// The metadata file. Chunks are opened when they are read, so a new version means other chunks.
+    document: PathVersion,
     metadata: ArrayMetadata,
     array_type: ArrayType,
     decode_plan: DecodePlan,
@@ -120,7 +123,7 @@ impl ZarrArray {
     }
 
     fn open_inner(path: &Path, limit: usize) -> Result<Self, StoreErrorKind> {
-        let metadata = read_array_metadata(path, metadata_limit(limit))?;
+        let (metadata, document) = read_array_metadata(path, metadata_limit(limit))?;
         let array_type = array_type(&metadata)?;
         let decode_plan = DecodePlan::of(&metadata);
         check_decode_plan(&decode_plan, &array_type, limit)?;
@@ -135,6 +138,7 @@ impl ZarrArray {
         let remarks = attributes::remarks(&metadata.attributes, array_type.dtype);
         Ok(ZarrArray {
             path: path.to_owned(),
+            document,
             metadata,
             array_type,
             stored_chunk: sizes(&decode_plan.stored_chunk),
@@ -232,6 +236,13 @@ impl Source for ZarrArray {
         &self.remarks
     }
 
+    fn check_unchanged(&self) -> Result<(), StoreError> {
+        match self.document.is_current() {
+            true => Ok(()),
+            false => Err(error_at(&self.path, StoreErrorKind::FileChanged)),
+        }
+    }
+
     fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let read = || {
             check_region(region, &self.array_type)?;
@@ -310,7 +321,10 @@ pub fn is_zarr(path: &Path) -> bool {
 }
 
 /// The metadata of the array at a path, from files of at most `max_bytes` bytes each.
-fn read_array_metadata(path: &Path, max_bytes: u64) -> Result<ArrayMetadata, StoreErrorKind> {
+fn read_array_metadata(
+    path: &Path,
+    max_bytes: u64,
+) -> Result<(ArrayMetadata, PathVersion), StoreErrorKind> {
     if let Err(error) = fs::metadata(path) {
         // An absent name in a group is probably misspelt, so list the arrays of the group.
         let is_misspelt = |parent: &&Path| error.kind() == ErrorKind::NotFound && is_group(parent);
@@ -322,11 +336,14 @@ fn read_array_metadata(path: &Path, max_bytes: u64) -> Result<ArrayMetadata, Sto
         });
     }
     let has = |name: &str| path.join(name).exists();
+    // The version before the document is read, so that a change while it is read is noticed.
+    let version = |name: &str| PathVersion::of(path.join(name));
     if has("zarr.json") {
+        let version = version("zarr.json")?;
         let text = read_json(path, "zarr.json", max_bytes)?;
         return match text["node_type"] == "group" {
             true => Err(group_error(path)),
-            false => ArrayMetadata::of_version_3(text),
+            false => Ok((ArrayMetadata::of_version_3(text)?, version)),
         };
     }
     if !has(".zarray") {
@@ -336,7 +353,10 @@ fn read_array_metadata(path: &Path, max_bytes: u64) -> Result<ArrayMetadata, Sto
         true => read_json(path, ".zattrs", max_bytes)?,
         false => Value::Null,
     };
-    ArrayMetadata::of_version_2(&read_json(path, ".zarray", max_bytes)?, attributes)
+    let version = version(".zarray")?;
+    let metadata =
+        ArrayMetadata::of_version_2(&read_json(path, ".zarray", max_bytes)?, attributes)?;
+    Ok((metadata, version))
 }
 
 fn read_json(folder: &Path, name: &str, max_bytes: u64) -> Result<Value, StoreErrorKind> {

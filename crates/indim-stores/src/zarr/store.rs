@@ -1,15 +1,36 @@
-//! The files of chunks. Only regular files are read, and every read is bounded.
+//! The files of chunks, and the version of a metadata file. Only regular files are read, and every read is
+//! bounded.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::bad_zarr;
 use super::unfinished_folder::writing;
 use crate::StoreErrorKind;
 use crate::error::system_message;
 use crate::file::open_file;
-use crate::open_file::{FileRange, OpenFile};
+use crate::open_file::{FileRange, OpenFile, version};
+
+/// The version of the file at a path.
+#[derive(Debug)]
+pub(super) struct PathVersion {
+    path: PathBuf,
+    version: (u64, Option<SystemTime>),
+}
+
+impl PathVersion {
+    pub(super) fn of(path: PathBuf) -> io::Result<Self> {
+        let version = version(&fs::metadata(&path)?);
+        Ok(PathVersion { path, version })
+    }
+
+    /// Whether the path has the same version of the file, as far as its length and modification time tell.
+    pub(super) fn is_current(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|now| version(&now) == self.version)
+    }
+}
 
 /// A chunk file, which threads read concurrently by offset.
 #[derive(Debug)]
