@@ -6,6 +6,7 @@
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use indim_ops::{Element, Fold, Op, ScalarBackend, bf16, f16};
 
@@ -84,20 +85,29 @@ unsafe fn merge<F: Fold<T>, T: Element>(
     columns: usize,
     index: usize,
 ) {
-    // SAFETY: the caller ensures `columns` aligned elements in each, and that none overlaps another. Any bits
-    // are a stored element or an index.
-    let (extreme, indices, extremes) = unsafe {
-        (
-            core::slice::from_raw_parts_mut(found.extremes.cast::<T::Storage>(), columns),
-            core::slice::from_raw_parts_mut(found.indices, columns),
-            core::slice::from_raw_parts(extremes.cast::<T::Storage>(), columns),
-        )
-    };
+    let (extremes, found_extremes) =
+        (extremes.cast::<T::Storage>(), found.extremes.cast::<T::Storage>());
     if index == 0 {
-        extreme.copy_from_slice(extremes);
-        indices.fill(0);
+        // SAFETY:
+        // - the caller ensures `columns` aligned elements that are readable, `columns` extremes and indices
+        //   that are writable, and that none overlaps another;
+        // - a copy through pointers needs no initialised destination, and the bits 0 are an index.
+        unsafe {
+            found_extremes.copy_from_nonoverlapping(extremes, columns);
+            found.indices.write_bytes(0, columns);
+        }
         return;
     }
+    // SAFETY:
+    // - the caller ensures `columns` aligned elements in each, and that none overlaps another;
+    // - block 0 has initialised `found`, and any bits are a stored element or an index.
+    let (extreme, indices, extremes) = unsafe {
+        (
+            core::slice::from_raw_parts_mut(found_extremes, columns),
+            core::slice::from_raw_parts_mut(found.indices, columns),
+            core::slice::from_raw_parts(extremes, columns),
+        )
+    };
     for ((extreme, column_index), &stored) in extreme.iter_mut().zip(indices).zip(extremes) {
         let (old, new) = (T::from_storage(*extreme), T::from_storage(stored));
         // `combine` makes every NaN a new extreme, because a NaN equals nothing.
@@ -230,11 +240,13 @@ impl<const IS_MAX: bool, T: ArgReduceElement> ArgReduceBody<IS_MAX, T> {
         source: *const u8,
         rows: ArgReduceRows,
     ) {
-        // SAFETY: the caller ensures `WIDTH` extremes and aligned indices that overlap nothing, so nothing
-        // else accesses them. Any bits are a stored element or an index.
+        // SAFETY:
+        // - the caller ensures `WIDTH` writable extremes and aligned indices that overlap nothing, so nothing
+        //   else accesses them;
+        // - `MaybeUninit` needs no initialisation.
         let (extremes, indices) = unsafe {
-            let extremes = &mut *found.extremes.cast::<[Unaligned<T>; WIDTH]>();
-            (extremes, &mut *found.indices.cast::<[usize; WIDTH]>())
+            let extremes = &mut *found.extremes.cast::<[MaybeUninit<Unaligned<T>>; WIDTH]>();
+            (extremes, &mut *found.indices.cast::<[MaybeUninit<usize>; WIDTH]>())
         };
         let row = |row: usize| {
             let from = source.wrapping_offset(row as isize * rows.stride);
@@ -242,9 +254,17 @@ impl<const IS_MAX: bool, T: ArgReduceElement> ArgReduceBody<IS_MAX, T> {
             unsafe { &*from.cast::<[Unaligned<T>; WIDTH]>() }
         };
         let begins = rows.start == 0;
-        let old = if begins { row(0) } else { &*extremes };
-        let mut keys: [T::Key; WIDTH] =
-            core::array::from_fn(|column| old[column].get().key::<IS_MAX>());
+        let mut keys: [T::Key; WIDTH] = match begins {
+            true => {
+                let first = row(0);
+                core::array::from_fn(|column| first[column].get().key::<IS_MAX>())
+            }
+            false => core::array::from_fn(|column| {
+                // SAFETY: the caller ensures initialised extremes unless `rows.start` is 0.
+                let old = unsafe { extremes[column].assume_init() };
+                old.get().key::<IS_MAX>()
+            }),
+        };
         // For each column, 1 + the position of the row with the extreme; 0 if a row of an earlier call has
         // it.
         let mut rows_taken = [u32::from(begins); WIDTH];
@@ -260,9 +280,9 @@ impl<const IS_MAX: bool, T: ArgReduceElement> ArgReduceBody<IS_MAX, T> {
             }
         }
         for column in 0..WIDTH {
-            extremes[column] = Unaligned(T::from_key(keys[column]).to_storage());
+            extremes[column].write(Unaligned(T::from_key(keys[column]).to_storage()));
             if rows_taken[column] > 0 {
-                indices[column] = rows.start + rows_taken[column] as usize - 1;
+                indices[column].write(rows.start + rows_taken[column] as usize - 1);
             }
         }
     }

@@ -6,6 +6,7 @@
 
 use core::hint::black_box;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use indim_ops::{Element, Fold, FromWide, NarrowElement, Op, ScalarBackend, bf16, f16};
 
@@ -180,11 +181,15 @@ impl<F: Fold<T>, R: LoadOperand<T>, T: Element, A: Accumulator<T>> FoldBody<F, R
         // SAFETY:
         // - the caller ensures `WIDTH` writable accumulators that overlap no row, so nothing else accesses
         //   them;
-        // - every bit pattern is a stored element, and `Unaligned` needs no alignment.
-        let accumulators = unsafe { &mut *to.cast::<[Unaligned<A::Stored>; WIDTH]>() };
+        // - `Unaligned` needs no alignment, and `MaybeUninit` no initialisation.
+        let accumulators = unsafe { &mut *to.cast::<[MaybeUninit<Unaligned<A::Stored>>; WIDTH]>() };
         let mut held = match rows.starts_from_identity {
             true => [F::identity::<ScalarBackend>(); WIDTH],
-            false => core::array::from_fn(|column| A::load(accumulators[column].get())),
+            false => core::array::from_fn(|column| {
+                // SAFETY: the caller ensures initialised accumulators if they start from their values.
+                let stored = unsafe { accumulators[column].assume_init() };
+                A::load(stored.get())
+            }),
         };
         // With a known number of columns, the compiler unrolls sums and products of bytes before it could
         // vectorise them.
@@ -202,7 +207,7 @@ impl<F: Fold<T>, R: LoadOperand<T>, T: Element, A: Accumulator<T>> FoldBody<F, R
             }
         }
         for (accumulator, held) in accumulators.iter_mut().zip(held) {
-            *accumulator = Unaligned(A::store(held).to_storage());
+            accumulator.write(Unaligned(A::store(held).to_storage()));
         }
     }
 
