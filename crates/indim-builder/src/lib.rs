@@ -4,7 +4,8 @@
 //! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
 //! `sorting/`, `views/`, `gathers/` and `regions/` (other kinds of nodes), then the functions composed of
 //! these in `composition/`, `reductions/`, `windows/` (convolutions and pooling), `recurrent/` and
-//! `random/`, and `derivative/` (reverse-mode differentiation).
+//! `random/`, and the transformations of graphs: `derivative/` (differentiation) and `batching/` (one
+//! graph for every element of a batch).
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
 //! - `inline.rs`: inlining of a graph into a builder;
@@ -16,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod axis_names;
+mod batching;
 mod builder;
 mod composition;
 mod derivative;
@@ -38,6 +40,7 @@ mod symbols;
 mod views;
 mod windows;
 
+pub use batching::Vectorize;
 pub use builder::{GraphBuilder, Value};
 pub use composition::{Composition, IntegerPromotion, Parameter};
 pub use derivative::Differentiate;

@@ -329,6 +329,11 @@ pub enum GraphErrorKind {
         /// The number of parameters.
         count: usize,
     },
+    /// An output of a vectorised graph differs between the elements of the batch, and has no batch axis.
+    BatchedOutput {
+        /// The position of the output.
+        output: usize,
+    },
 }
 
 /// A type that does not fit in a region of a loop or branch.
@@ -439,6 +444,7 @@ impl GraphError {
             }
             GraphErrorKind::NotOneNumber => ErrorCode::NOT_ONE_NUMBER,
             GraphErrorKind::UnknownParameter { .. } => ErrorCode::UNKNOWN_PARAMETER,
+            GraphErrorKind::BatchedOutput { .. } => ErrorCode::BATCHED_OUTPUT,
         }
     }
 
@@ -594,6 +600,9 @@ impl GraphError {
                  with a cotangent for each"
                     .to_owned(),
             ),
+            GraphErrorKind::BatchedOutput { .. } => {
+                Some("give the output a position for the batch, such as 0, in out_axes".to_owned())
+            }
             _ => None,
         }
     }
@@ -859,6 +868,10 @@ impl fmt::Display for Headline<'_> {
             GraphErrorKind::UnknownParameter { index, count } => {
                 write!(formatter, "parameter {index} does not exist in a graph with {count}")
             }
+            GraphErrorKind::BatchedOutput { output } => write!(
+                formatter,
+                "output {output} differs between the elements of the batch, and out_axes is None for it"
+            ),
         }
     }
 }

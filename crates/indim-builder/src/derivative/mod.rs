@@ -7,7 +7,7 @@
 //!
 //! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function with the name of
 //! the operation in `elementary.rs`, `arithmetic.rs`, `choice.rs` or `complex.rs`; `flat.rs` lists the
-//! operations without a derivative. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and
+//! operations without a derivative. `forward.rs` derives forward mode from reverse mode. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and
 //! `contraction.rs` have the rules of other kinds of nodes; `rule.rs` defines the arguments and results
 //! of rules.
 //!
@@ -21,6 +21,7 @@ mod contraction;
 mod dispatch;
 mod elementary;
 mod flat;
+mod forward;
 mod reduction;
 mod rule;
 mod scan;
@@ -106,6 +107,35 @@ pub trait Differentiate {
     /// # Errors
     /// Like [`Differentiate::gradient`].
     fn value_and_gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+
+    /// The Jacobian-vector product: a graph that computes the derivative of each output in the direction of
+    /// tangents of the parameters `wrt`.
+    ///
+    /// Its parameters are those of this graph, followed by one tangent for each parameter in `wrt`, with the
+    /// parameter's type. Its outputs are those of this graph, followed by the tangent of each output of floats
+    /// or complex numbers, with the output's type.
+    ///
+    /// The graph is the vector-Jacobian product of the vector-Jacobian product: the pullback is linear in the
+    /// cotangents, so its own pullback maps tangents to tangents.
+    ///
+    /// ```
+    /// use indim_builder::{Differentiate, GraphBuilder};
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F64, [2])?;
+    /// let graph = b.finish(&[x.square()])?;
+    /// let x = Array::new([2], vec![3.0, -2.0])?;
+    /// let tangent = Array::new([2], vec![1.0, 10.0])?;
+    /// let results = evaluate(&graph.jvp(&[0])?, &[x, tangent])?;
+    /// assert_eq!(results[1].elements::<f64>(), Ok(&[6.0, -40.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Like [`Differentiate::vjp`].
+    fn jvp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 }
 
 impl Differentiate for Graph {
@@ -127,6 +157,11 @@ impl Differentiate for Graph {
     #[track_caller]
     fn value_and_gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
         derive(self, wrt, Seeds::One, PrimalOutputs::Included)
+    }
+
+    #[track_caller]
+    fn jvp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
+        forward::jvp(self, wrt)
     }
 }
 
@@ -253,9 +288,5 @@ fn has_derivatives(of: &ArrayType) -> bool {
 
 /// A parameter for the cotangent of output `index`, with a new name.
 fn cotangent_parameter(b: &GraphBuilder, index: usize, of: ArrayType) -> Result<Value, GraphError> {
-    let mut name = format!("cotangent_{index}");
-    while b.has_parameter(&name) {
-        name.push('_');
-    }
-    b.parameter(&name, of.dtype, of.shape)
+    b.parameter(&b.unused_parameter_name("cotangent", index), of.dtype, of.shape)
 }

@@ -68,6 +68,24 @@ fn pullback<T: Element, R: Element>(
     gradients.iter().map(|gradient| gradient.element_slice::<T>().unwrap().to_vec()).collect()
 }
 
+/// The derivative of the result in a direction of each argument.
+fn pushforward<T: Element, R: Element>(
+    function: Function<'_>,
+    arguments: &[Argument<T>],
+    directions: &[Vec<T>],
+) -> Vec<R> {
+    let derived = graph(function, arguments);
+    let derived = derived.jvp(&(0..arguments.len()).collect::<Vec<usize>>()).unwrap();
+    indim_graph::verify(&derived).unwrap();
+    let direction = |(argument, direction): (&Argument<T>, &Vec<T>)| {
+        Argument(argument.0.clone(), direction.clone()).array()
+    };
+    let directions = arguments.iter().zip(directions).map(direction);
+    let arrays: Vec<Array> = arguments.iter().map(Argument::array).chain(directions).collect();
+    let results = evaluate(&derived, &arrays).unwrap();
+    results[1].element_slice::<R>().unwrap().to_vec()
+}
+
 /// Numbers between -1 and 1 without a pattern.
 fn noise(seed: u64, count: usize) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -90,7 +108,8 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// Compares the gradients of `function` with the slope along a random direction, under a random cotangent.
+/// Compares the gradients and the tangent of `function` with the slope along a random direction, under a
+/// random cotangent.
 fn check(name: &str, function: Function<'_>, arguments: &[Argument<f64>]) {
     let count = value::<f64, f64>(function, arguments).len();
     let cotangent = noise(7, count);
@@ -112,6 +131,9 @@ fn check(name: &str, function: Function<'_>, arguments: &[Argument<f64>]) {
     let expected = slope(along, 1e-4);
     let scale = 1.0 + expected.abs() + along(0.0).abs();
     assert!((found - expected).abs() <= 1e-8 * scale, "{name}: {found} against {expected}");
+    let tangent = pushforward::<f64, f64>(function, arguments, &directions);
+    let tangent = dot(&cotangent, &tangent);
+    assert!((tangent - found).abs() <= 1e-12 * scale, "{name}: {tangent} against {found}");
 }
 
 /// The element type of the tests.

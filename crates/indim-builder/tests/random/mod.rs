@@ -13,7 +13,7 @@ use region::random_region;
 use scan::random_scan;
 use sort::random_sort;
 
-mod choices;
+pub(crate) mod choices;
 mod product;
 mod region;
 mod scan;
@@ -23,7 +23,7 @@ fn random_bits(choices: &mut Choices<'_>) -> u64 {
     (0..4).fold(0, |bits, _| bits << 16 | choices.below(1 << 16) as u64)
 }
 
-fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
+pub(crate) fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
     let count = array_type.shape.element_count().unwrap();
     macro_rules! elements {
         ($($variant:ident $type:ident $class:ident;)*) => {

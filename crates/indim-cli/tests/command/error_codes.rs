@@ -41,6 +41,7 @@ const TESTS_OF_CODES: &[(&str, &str)] = &[
     ("not-differentiable", "indim-builder/tests/derivative/graphs.rs"),
     ("not-one-number", "indim-builder/tests/derivative/graphs.rs"),
     ("unknown-parameter", "indim-builder/tests/derivative/graphs.rs"),
+    ("batched-output", "indim-builder/tests/batching.rs"),
     ("operand-not-earlier", "indim-graph/tests/verify.rs"),
     ("operand-shape", "indim-graph/tests/verify.rs"),
     ("result-type", "indim-graph/tests/verify.rs"),

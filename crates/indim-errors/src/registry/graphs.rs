@@ -324,6 +324,13 @@ codes! {
             requested."),
         raised_by: ["indim-graph"],
     }
+    BATCHED_OUTPUT = "batched-output" {
+        title: "An output differs between the elements of a batch and has no batch axis",
+        explanation: "`out_axes` is `None` for an output that is the same for all elements of a batch. This \
+            one depends on a batched input. Give it a position for the batch in `out_axes`, such as 0.",
+        example: Words("`vmap` with `out_axes=None` of a function that returns its batched argument."),
+        raised_by: ["indim-builder"],
+    }
     OPERAND_NOT_EARLIER = "operand-not-earlier" {
         title: "A node refers to itself or to a later node",
         explanation: "The nodes of a graph are in execution order, so operands come before their uses. \
