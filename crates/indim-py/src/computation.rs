@@ -21,7 +21,6 @@ use indim::{
 use indim_text::{CallOperand, RecordedCall};
 use pyo3::exceptions::PyRuntimeError;
 
-use crate::derivative::Derivative;
 use crate::detached::detach_with_signals;
 use crate::error::ComputationError;
 use crate::memory_use::MemoryUse;
@@ -29,6 +28,7 @@ use crate::numpy_api::DenseArray;
 use crate::operand::OperandType;
 use crate::pool;
 use crate::regions::RegionStep;
+use crate::transformation::Transformed;
 use crate::value_texts::ValueTexts;
 
 /// An operation or expression, and the names of the values that it defines.
@@ -47,8 +47,8 @@ pub(crate) enum Step {
     Definition(Definition),
     /// A number that an operation computes from numbers.
     Number(Definition),
-    /// The results of a function with their derivatives.
-    Derivative(Derivative),
+    /// The results of a transformed function.
+    Transformed(Transformed),
     /// The results of a loop or branch.
     Region(RegionStep),
 }
@@ -146,7 +146,7 @@ impl Step {
     fn names(&self) -> &[String] {
         match self {
             Step::Definition(definition) | Step::Number(definition) => &definition.names,
-            Step::Derivative(derivative) => &derivative.names,
+            Step::Transformed(transformed) => &transformed.names,
             Step::Region(region) => &region.names,
         }
     }
@@ -159,7 +159,7 @@ impl Step {
     ) -> Result<Vec<Binding>, ComputationError> {
         let built = match self {
             Step::Definition(definition) => definition.build(builder, values)?,
-            Step::Derivative(derivative) => derivative.build(builder, values)?,
+            Step::Transformed(transformed) => transformed.build(builder, values)?,
             Step::Region(region) => region.build(builder, values)?,
             Step::Number(definition) => return definition.numbers(builder, values),
         };
@@ -172,19 +172,20 @@ impl Step {
             (Step::Definition(x), Step::Definition(y)) | (Step::Number(x), Step::Number(y)) => {
                 x.names == y.names && x.rule == y.rule && x.expression.text() == y.expression.text()
             }
-            (Step::Derivative(x), Step::Derivative(y)) => x.is_same(y),
+            (Step::Transformed(x), Step::Transformed(y)) => x.is_same(y),
             (Step::Region(x), Step::Region(y)) => x.is_same(y),
             _ => false,
         }
     }
 
-    /// The length of its text in bytes; of a derivative, loop or branch, that of the functions' steps.
+    /// The length of its text in bytes; of a transformed function, loop or branch, that of the functions'
+    /// steps.
     fn text_length(&self) -> usize {
         match self {
             Step::Definition(definition) | Step::Number(definition) => {
                 definition.expression.text().len()
             }
-            Step::Derivative(derivative) => derivative.computation.text_length(),
+            Step::Transformed(transformed) => transformed.computation.text_length(),
             Step::Region(region) => region.text_length(),
         }
     }
@@ -240,7 +241,7 @@ impl Computation {
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.steps.iter().filter_map(|step| match step {
             Step::Definition(definition) | Step::Number(definition) => Some(&definition.expression),
-            Step::Derivative(_) | Step::Region(_) => None,
+            Step::Transformed(_) | Step::Region(_) => None,
         })
     }
 

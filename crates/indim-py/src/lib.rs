@@ -13,8 +13,6 @@
 //! - `casting.rs`: NumPy's `casting`: the allowed casts of a result to the type of `out`;
 //! - `chunked.rs`: programs over arrays in chunks, for `indim/_dask.py`: the legal cuts, the stages, and the
 //!   program of each stage for given chunks;
-//! - `derivative.rs`: derivatives as steps of a computation: the results of a separately recorded function,
-//!   with the gradients with respect to some of its parameters;
 //! - `detached.rs`: work without the interpreter's lock: other threads compute meanwhile, and Ctrl-C ends
 //!   it;
 //! - `engine.rs`: calls with arrays of other packages: Dask, xarray and pandas;
@@ -40,6 +38,8 @@
 //! - `rules.rs`: functions on rules: shapes, conversions between rule sets, explanations, the oracle;
 //! - `structure.rs`: the container of several results, and of their arrays in `out`: none, a tuple, a list
 //!   or a dict;
+//! - `transformation.rs`: transformed functions as steps of a computation: derivatives, and the function for
+//!   every element of a batch;
 //! - `variants.rs`: the compiled variants of a computation, found by operand types;
 //! - `written.rs`: writes programs in the formats of other systems, for `indim/_written.py`.
 #![deny(unsafe_code)]
@@ -51,7 +51,6 @@ mod captured;
 mod casting;
 mod chunked;
 mod computation;
-mod derivative;
 mod detached;
 mod engine;
 mod error;
@@ -78,6 +77,7 @@ mod rule;
 mod rules;
 mod run;
 mod structure;
+mod transformation;
 mod value_texts;
 mod variants;
 mod written;

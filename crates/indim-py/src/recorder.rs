@@ -16,11 +16,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::computation::{Computation, Definition, Step};
-use crate::derivative::Derivative;
 use crate::error::{ComputationError, computation_error};
 use crate::operand::{Operand, number};
 use crate::regions::{Body, RegionStep};
 use crate::rule::rule_of_operations;
+use crate::transformation::{Transformation, Transformed};
 
 /// Maximum number of operations of a function.
 const MAX_OPERATIONS: usize = 100_000;
@@ -132,16 +132,24 @@ impl Recorder {
         describe(py, name.clone(), name, &array_type)
     }
 
-    /// A parameter of the type of `value`, a value of the recorder `around`, under a name like `name`.
+    /// A parameter of the type of `value`, a value of the recorder `around`, under a name like `name`;
+    /// without the axis `removed`, an axis of `value` counted from the front.
+    #[pyo3(signature = (name, around, value, removed=None))]
     fn parameter_like<'py>(
         &self,
         py: Python<'py>,
         name: &str,
         around: &Bound<'py, Recorder>,
         value: &str,
+        removed: Option<usize>,
     ) -> PyResult<ValueDescription<'py>> {
         let array_type = around.get().recording().type_of(value);
-        let array_type = array_type.map_err(|error| computation_error(py, &error.into()))?;
+        let mut array_type = array_type.map_err(|error| computation_error(py, &error.into()))?;
+        if let Some(removed) = removed {
+            let axes = array_type.shape.iter().copied().enumerate();
+            let kept = axes.filter(|&(axis, _)| axis != removed).map(|(_, size)| size);
+            array_type.shape = kept.collect();
+        }
         let name = self.recording().parameter(name, &array_type);
         let name = name.map_err(|error| computation_error(py, &error.into()))?;
         describe(py, name.clone(), name, &array_type)
@@ -229,8 +237,50 @@ impl Recorder {
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
         let computation = self.function(function, results);
-        let derivative = Derivative { names: Vec::new(), computation, arguments, wrt, cotangents };
-        let added = self.recording().derive(derivative, text);
+        let transformation = Transformation::Gradients { wrt, cotangents };
+        let step = Transformed { names: Vec::new(), computation, arguments, transformation };
+        let added = self.recording().transform(step, text);
+        describe_all(py, added)
+    }
+
+    /// Records the results of a separately recorded `function` for `arguments`, then their derivatives in the
+    /// direction of `tangents`, which belong to the arguments at the positions `wrt`. Messages call the step
+    /// `text`.
+    #[expect(clippy::too_many_arguments, reason = "the parts of the step")]
+    fn push_forward<'py>(
+        &self,
+        py: Python<'py>,
+        function: &Bound<'py, Recorder>,
+        results: Vec<String>,
+        arguments: Vec<String>,
+        wrt: Vec<usize>,
+        tangents: Vec<String>,
+        text: &str,
+    ) -> PyResult<Vec<ValueDescription<'py>>> {
+        let computation = self.function(function, results);
+        let transformation = Transformation::Tangents { wrt, tangents };
+        let step = Transformed { names: Vec::new(), computation, arguments, transformation };
+        let added = self.recording().transform(step, text);
+        describe_all(py, added)
+    }
+
+    /// Records the results of a separately recorded `function` for every element of a batch. `in_axes` has
+    /// the batch axis of each argument, `out_axes` that of each result. Messages call the step `text`.
+    #[expect(clippy::too_many_arguments, reason = "the parts of the step")]
+    fn vectorize<'py>(
+        &self,
+        py: Python<'py>,
+        function: &Bound<'py, Recorder>,
+        results: Vec<String>,
+        arguments: Vec<String>,
+        in_axes: Vec<Option<i64>>,
+        out_axes: Vec<Option<i64>>,
+        text: &str,
+    ) -> PyResult<Vec<ValueDescription<'py>>> {
+        let computation = self.function(function, results);
+        let transformation = Transformation::Batch { in_axes, out_axes };
+        let step = Transformed { names: Vec::new(), computation, arguments, transformation };
+        let added = self.recording().transform(step, text);
         describe_all(py, added)
     }
 
@@ -408,22 +458,21 @@ impl Recording {
         }
     }
 
-    /// Adds a derivative, as [`Recording::record`] adds an operation.
-    fn derive(
+    /// Adds a transformed function, as [`Recording::record`] adds an operation.
+    fn transform(
         &mut self,
-        mut derivative: Derivative,
+        mut step: Transformed,
         text: &str,
     ) -> Option<Result<Vec<StepValue>, ComputationError>> {
-        let count = derivative.computation.outputs.len() + derivative.wrt.len();
-        derivative.names = self.result_names(count)?;
-        let built = match derivative.build(&self.builder, &self.values) {
+        // Refuses too many operations before the work.
+        self.result_names(0)?;
+        let built = match step.build(&self.builder, &self.values) {
             Ok(built) => built,
-            Err(error) => {
-                return Some(Err(derivative.computation.value_texts.with_value_texts(error)));
-            }
+            Err(error) => return Some(Err(step.computation.value_texts.with_value_texts(error))),
         };
-        let added = self.add_values(&derivative.names, built, text);
-        self.computation.steps.push(Step::Derivative(derivative));
+        step.names = self.result_names(built.len())?;
+        let added = self.add_values(&step.names, built, text);
+        self.computation.steps.push(Step::Transformed(step));
         Some(added)
     }
 

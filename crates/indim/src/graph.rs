@@ -20,7 +20,7 @@
 pub use indim_builder::{
     BranchBody, Composition, Differentiate, GraphBuilder, Index, Initial, IntegerPromotion,
     Operand, PadMode, Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, StartedSlices,
-    Value,
+    Value, Vectorize,
 };
 pub use indim_graph::{
     AxisSlice, Graph, GraphError, GraphErrorKind, GuardError, Guards, Literal, Node, NodeKind,

@@ -165,7 +165,8 @@
 //!
 //! The derivative of a graph is a graph of the same operations. With the trait [`Differentiate`] in
 //! scope, [`gradient`](Differentiate::gradient) differentiates a graph with one scalar output, and
-//! [`vjp`](Differentiate::vjp) takes a cotangent for each output.
+//! [`vjp`](Differentiate::vjp) takes a cotangent for each output; [`jvp`](Differentiate::jvp) computes
+//! derivatives in the direction of tangents of the parameters.
 //!
 //! ```
 //! use indim::{Array, ArrayView, CompileOptions, DType, Differentiate, GraphBuilder, compile};
@@ -183,6 +184,29 @@
 //! let results = compile(&graph, &CompileOptions::default())?.run(&inputs)?;
 //! assert_eq!(results[0].clone().elements::<f64>(), Ok(&[4.5][..]));
 //! assert_eq!(results[1].clone().elements::<f64>(), Ok(&[12.0, 15.0, 18.0][..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Batches
+//!
+//! With the trait [`Vectorize`] in scope, [`vmap`](Vectorize::vmap) makes the graph that computes another
+//! graph for every element of a batch. For each parameter you give the position of the batch axis, or
+//! `None` if all elements share the parameter.
+//!
+//! ```
+//! use indim::{Array, ArrayView, CompileOptions, DType, GraphBuilder, Vectorize, compile};
+//!
+//! let b = GraphBuilder::new();
+//! let x = b.parameter("x", DType::F64, [2])?;
+//! let center = b.parameter("center", DType::F64, [2])?;
+//! let distance = (&x - &center).square().sum(()).sqrt(); // of one point
+//! let graph = b.finish(&[distance])?.vmap(3, &[Some(0), None], &[Some(0)])?;
+//!
+//! let x = Array::new([3, 2], vec![3.0, 4.0, 0.0, 1.0, 6.0, 8.0])?;
+//! let center = Array::new([2], vec![0.0, 0.0])?;
+//! let inputs = [ArrayView::from(&x), ArrayView::from(&center)];
+//! let results = compile(&graph, &CompileOptions::default())?.run(&inputs)?;
+//! assert_eq!(results[0].clone().elements::<f64>(), Ok(&[5.0, 1.0, 10.0][..]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -107,7 +107,7 @@ pub mod text;
 pub use array::{Array, ArrayError, ArrayType, ArrayView, ArrayViewMut, DType, Element, Shape};
 pub use broadcast::RuleSet;
 pub use evaluate::{EvaluateError, evaluate, evaluate_all};
-pub use graph::{Differentiate, Graph, GraphBuilder, GraphError, ReduceOptions, Value};
+pub use graph::{Differentiate, Graph, GraphBuilder, GraphError, ReduceOptions, Value, Vectorize};
 pub use indim_cpu::print;
 #[cfg(feature = "macros")]
 pub use indim_macros::eval;

@@ -18,5 +18,5 @@ pub use crate::run::Threads;
 pub use crate::{
     Array, ArrayType, ArrayView, ArrayViewMut, CompileOptions, DType, Differentiate, Element,
     Executable, Graph, GraphBuilder, Input, ReduceOptions, RuleSet, RunOptions, Shape, Value,
-    compile, evaluate, evaluate_all, inputs,
+    Vectorize, compile, evaluate, evaluate_all, inputs,
 };

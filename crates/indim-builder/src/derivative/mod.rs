@@ -7,9 +7,9 @@
 //!
 //! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function with the name of
 //! the operation in `elementary.rs`, `arithmetic.rs`, `choice.rs` or `complex.rs`; `flat.rs` lists the
-//! operations without a derivative. `forward.rs` derives forward mode from reverse mode. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and
+//! operations without a derivative. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and
 //! `contraction.rs` have the rules of other kinds of nodes; `rule.rs` defines the arguments and results
-//! of rules.
+//! of rules. `forward.rs` derives forward mode from reverse mode.
 //!
 //! For complex numbers, the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, like in PyTorch:
 //! the gradient of a real output is the direction of ascent, `∂/∂re + i ∂/∂im`. JAX returns its conjugate.
@@ -111,8 +111,8 @@ pub trait Differentiate {
     /// The Jacobian-vector product: a graph that computes the derivative of each output in the direction of
     /// tangents of the parameters `wrt`.
     ///
-    /// Its parameters are those of this graph, followed by one tangent for each parameter in `wrt`, with the
-    /// parameter's type. Its outputs are those of this graph, followed by the tangent of each output of floats
+    /// Its parameters are those of this graph, followed by one tangent for each parameter in `wrt`, with its
+    /// type. Its outputs are those of this graph, followed by the tangent of each output of floats
     /// or complex numbers, with the output's type.
     ///
     /// The graph is the vector-Jacobian product of the vector-Jacobian product: the pullback is linear in the

@@ -34,7 +34,7 @@ from ._functions import (
     signbit,
     transpose,
 )
-from ._gradients import Gradient, grad, value_and_grad, vjp
+from ._gradients import Gradient, grad, jvp, value_and_grad, vjp
 from ._indim import (
     broadcast_shapes,
     convert,
@@ -47,6 +47,7 @@ from ._indim import (
     set_num_threads,
     validate,
 )
+from ._jacobians import hessian, jacfwd, jacobian, jacrev
 from ._jit import CompiledFunction, jit
 from ._lint import Finding, LintReport, OperandType, lint
 from ._loops import cond, fori_loop, scan, switch, while_loop
@@ -60,6 +61,7 @@ from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_
 from . import none, numexpr, numpy, onnx_legacy, pdpd, random, stablehlo, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
 from ._written import Decomposition, WrittenModel
+from ._vectorized import vmap
 from .numexpr import detect_number_of_cores, detect_number_of_threads
 
 __version__ = _indim.__version__
@@ -141,8 +143,13 @@ __all__ = _exported(
         "fori_loop",
         "get_num_threads",
         "grad",
+        "hessian",
         "interp",
+        "jacfwd",
+        "jacobian",
+        "jacrev",
         "jit",
+        "jvp",
         "limit_memory",
         "lint",
         "load",
@@ -174,6 +181,7 @@ __all__ = _exported(
         "validate",
         "value_and_grad",
         "vjp",
+        "vmap",
         "while_loop",
         "xla",
     }

@@ -1,7 +1,7 @@
-"""``grad``, ``value_and_grad`` and ``vjp``: derivatives of Python functions.
+"""``grad``, ``value_and_grad``, ``vjp`` and ``jvp``: derivatives of Python functions.
 
 A function is recorded by itself, within the recording around it; the compiled part adds its results and
-their gradients there as one step (`derivative.rs`). So gradients are compiled, called by other compiled
+their gradients there as one step (`transformation.rs`). So gradients are compiled, called by other compiled
 functions and differentiated again like any other operation.
 """
 
@@ -128,6 +128,46 @@ def vjp(f, *primals):
     return outputs, functools.partial(_pull_back, f, primals)
 
 
+def jvp(f, primals, tangents):
+    """The results of ``f`` for the arguments ``primals``, and their derivatives in the direction of
+    ``tangents``, in the same container. There is one tangent of the same type for each argument.
+
+    >>> import indim, numpy as np
+    >>> indim.jvp(lambda x: x**2, (np.array([1.0, -2.0]),), (np.array([1.0, 10.0]),))
+    (array([1., 4.]), array([  2., -40.]))
+    """
+    primals, tangents = tuple(primals), tuple(tangents)
+    primals = tuple(_as_arrays(primal, _name_of(f)) for primal in primals)
+    if _structure(primals) != _structure(tangents):
+        raise TypeError(
+            f"jvp of {_name_of(f)} takes one tangent for each argument, in the same containers: it has "
+            f"{len(primals)} arguments and {len(tangents)} tangents"
+        )
+    if has_tracer([*primals, *tangents]):
+        return tuple(_push_forward(f, primals, tangents))
+    return _compiled(f)(*primals), _compiled_tangent(f)(primals, tangents)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled_tangent(function):
+    def tangent(primals, tangents):
+        return _push_forward(function, primals, tangents)[1]
+
+    # Captured objects are searched as if the function were compiled itself.
+    tangent.__module__ = getattr(function, "__module__", None)
+    tangent.__qualname__ = f"the tangent of {_name_of(function)}"
+    return CompiledFunction(tangent)
+
+
+def _structure(value):
+    """The containers of a value, without its leaves."""
+    if isinstance(value, dict):
+        return dict, tuple(value), tuple(_structure(item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return type(value), tuple(_structure(item) for item in value)
+    return None
+
+
 def _pull_back(function, primals, cotangents):
     if has_tracer([primals, cotangents]):
         return tuple(_traced_pullback(function, primals, cotangents))
@@ -162,40 +202,78 @@ def _derive(function, name, args, kwargs, wrt_positions, cotangents=None):
 
     Without ``cotangents`` the function gives one number.
     """
-    leaves = list(_leaves((*args, kwargs)))
-    if is_labelled(leaves):
-        raise TypeError(
-            f"gradients of {name} are those of arrays without labels, and an argument is one of xarray: pass "
-            "`x.values`, and label what comes of it, `x.copy(data=gradient)`"
-        )
-    outer = innermost(leaves)
-    recording = Recording(Recorder(), name, outer)
-    inner, source_ranges = [], []
-    for position, arg in enumerate(args):
-        first = len(recording.sources)
-        if position in wrt_positions:
-            arg = _map_leaves(arg, lambda leaf: outer.tracer(leaf, name))
-        inner.append(_map_leaves(arg, recording.argument))
-        source_ranges.append(range(first, len(recording.sources)))
-    with running(recording):
-        kind, keys, results = flatten(function(*inner, **_map_leaves(kwargs, recording.argument)))
-        results = [result_tracer(recording, result) for result in results]
+    recorded = _Recorded(function, name, args, kwargs, wrt_positions, cotangents)
+    outer, (kind, _) = recorded.outer, recorded.structure
     if cotangents is not None:
-        cotangents = _cotangents(outer, name, results, cotangents, (kind, keys))
+        cotangents = _cotangents(outer, name, recorded.results, cotangents, recorded.structure)
     elif kind != "single":
         raise TypeError(
             f"{name} returns a {kind}, but a gradient is that of one number; return that alone, or use "
             "indim.vjp"
         )
-    wrt = [source for position in wrt_positions for source in source_ranges[position]]
-    sources = [source._name for source in recording.sources]
-    outputs = [result._name for result in results]
-    descriptions = outer.recorder(name).derive(
-        recording._recorder, outputs, sources, wrt, cotangents, f"{name}(...)"
-    )
+    descriptions = outer.recorder(name).derive(*recorded.parts(), cotangents, f"{name}(...)")
     values = [Tracer(outer, value) for value in descriptions]
-    gradients = _fill([args[position] for position in wrt_positions], values[len(outputs) :])
-    return values[: len(outputs)], gradients
+    count = len(recorded.results)
+    return values[:count], _fill([args[position] for position in wrt_positions], values[count:])
+
+
+def _push_forward(function, primals, tangents):
+    """The results of a function of traced values, and the tangent of each."""
+    name = _name_of(function)
+    recorded = _Recorded(function, name, primals, {}, range(len(primals)), tangents)
+    for result in recorded.results:
+        if result.dtype.kind in "biu":
+            raise TypeError(
+                f"jvp: {name} returns `{result._value_text}` : {result._dtype}, and only floats and complex "
+                "numbers have tangents; return it from another function"
+            )
+    outer = recorded.outer
+    names = [_tangent(outer, name, *pair) for pair in zip(_leaves(primals), _leaves(tangents))]
+    descriptions = outer.recorder(name).push_forward(*recorded.parts(), names, f"{name}(...)")
+    values = [Tracer(outer, value) for value in descriptions]
+    count = len(recorded.results)
+    return [recorded.filled(part) for part in (values[:count], values[count:])]
+
+
+class _Recorded:
+    """A function recorded on parameters of its own, within the recording around: the innermost one of the
+    traced values among the arguments and the cotangents or tangents ``directions``."""
+
+    def __init__(self, function, name, args, kwargs, wrt_positions, directions):
+        leaves = list(_leaves((*args, kwargs, directions)))
+        if is_labelled(leaves):
+            raise TypeError(
+                f"gradients of {name} are those of arrays without labels, and an argument is one of xarray: "
+                "pass `x.values`, and label what comes of it, `x.copy(data=gradient)`"
+            )
+        self.outer = outer = innermost(leaves)
+        self._recording = recording = Recording(Recorder(), name, outer)
+        inner, source_ranges = [], []
+        for position, arg in enumerate(args):
+            first = len(recording.sources)
+            if position in wrt_positions:
+                arg = _map_leaves(arg, lambda leaf: outer.tracer(leaf, name))
+            inner.append(_map_leaves(arg, recording.argument))
+            source_ranges.append(range(first, len(recording.sources)))
+        with running(recording):
+            kind, keys, results = flatten(function(*inner, **_map_leaves(kwargs, recording.argument)))
+            self.results = [result_tracer(recording, result) for result in results]
+        #: The kind of the container of the results, and the keys of a dict.
+        self.structure = kind, keys
+        self._wrt = [source for position in wrt_positions for source in source_ranges[position]]
+
+    def parts(self):
+        """The parts of a step of the recorder around: the recorder of the function, and the names of its
+        results and arguments, and the positions of the arguments that are differentiated."""
+        sources = [source._name for source in self._recording.sources]
+        return self._recording._recorder, [result._name for result in self.results], sources, self._wrt
+
+    def filled(self, values):
+        """The container of the results with these values."""
+        kind, keys = self.structure
+        if kind == "dict":
+            return dict(zip(keys, values))
+        return values[0] if kind == "single" else tuple(values) if kind == "tuple" else values
 
 
 def _cotangents(outer, name, results, cotangent_container, structure):
@@ -219,6 +297,21 @@ def _cotangent(outer, name, result, cotangent):
             f"cotangent `{cotangent._value_text}` is {cotangent._dtype}{list(cotangent._shape)}"
         )
     return cotangent._name
+
+
+def _tangent(outer, name, primal, tangent):
+    """The name of a tangent, which has the type of its argument."""
+    primal = outer.tracer(primal, name)
+    if _is_number(tangent):
+        tangent = np.asarray(tangent, primal.dtype)
+    tangent = outer.tracer(tangent, "tangent")
+    if tangent._dtype != primal._dtype or tangent._shape != primal._shape:
+        raise TypeError(
+            f"a tangent has the type of its argument: `{primal._value_text}` of {name} is "
+            f"{primal._dtype}{list(primal._shape)}, the tangent `{tangent._value_text}` is "
+            f"{tangent._dtype}{list(tangent._shape)}"
+        )
+    return tangent._name
 
 
 def _container(kind, keys, count):

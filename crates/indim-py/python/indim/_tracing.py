@@ -90,11 +90,11 @@ class Recording:
             )
         return self._recorder
 
-    def parameter(self, source, name=None):
-        """A parameter that stands for ``source``, a value of the recording around; messages call it ``name``,
-        or as the source."""
+    def parameter(self, source, name=None, removed=None):
+        """A parameter that stands for ``source``, a value of the recording around, or for its elements along
+        the axis ``removed``; messages call it ``name``, or as the source."""
         name = name or (source._value_text if source._value_text.isidentifier() else "x")
-        description = self._recorder.parameter_like(name, self.outer.recorder(name), source._name)
+        description = self._recorder.parameter_like(name, self.outer.recorder(name), source._name, removed)
         self.sources.append(source)
         return Tracer(self, description)
 

@@ -1,0 +1,124 @@
+//! Transformed functions as steps of a computation: derivatives of a separately recorded function, and the
+//! function for every element of a batch.
+//!
+//! The function has its own parameters, so that one value can be passed twice and be differentiated once.
+
+use std::collections::HashMap;
+
+use indim::text::Binding;
+use indim::{ArrayType, Differentiate, GraphBuilder, Shape, Value, Vectorize};
+
+use crate::computation::Computation;
+use crate::error::ComputationError;
+use crate::operand::OperandType;
+
+/// A step whose values are the results of a transformed function.
+#[derive(Debug, Clone)]
+pub(crate) struct Transformed {
+    /// The names of these values in later steps.
+    pub(crate) names: Vec<String>,
+    /// The computation of the function.
+    pub(crate) computation: Computation,
+    /// The names of the values that its parameters stand for.
+    pub(crate) arguments: Vec<String>,
+    pub(crate) transformation: Transformation,
+}
+
+/// A transformation of a function.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Transformation {
+    /// The results, then the gradients with respect to some parameters.
+    Gradients {
+        /// The positions of these parameters.
+        wrt: Vec<usize>,
+        /// The names of the cotangents of the results; without them the function has one result, a scalar.
+        cotangents: Option<Vec<String>>,
+    },
+    /// The results, then their tangents.
+    Tangents {
+        /// The positions of the parameters that have tangents.
+        wrt: Vec<usize>,
+        /// The names of these tangents.
+        tangents: Vec<String>,
+    },
+    /// The results for every element of a batch.
+    Batch {
+        /// The batch axis of each argument; `None` for an argument that all elements share.
+        in_axes: Vec<Option<i64>>,
+        /// The batch axis of each result; `None` for a result that is the same for all elements.
+        out_axes: Vec<Option<i64>>,
+    },
+}
+
+impl Transformed {
+    /// Adds the step to a graph; returns a value for each name.
+    pub(crate) fn build(
+        &self,
+        builder: &GraphBuilder,
+        values: &HashMap<String, Binding>,
+    ) -> Result<Vec<Value>, ComputationError> {
+        let array_value = |name: &String| match values.get(name) {
+            Some(Binding::Array(value)) => value.clone(),
+            _ => unreachable!("invariant: traced values have the names of arrays"),
+        };
+        let mut arguments: Vec<Value> = self.arguments.iter().map(array_value).collect();
+        let types = arguments.iter().map(Value::array_type).collect::<Result<Vec<_>, _>>()?;
+        let graph = |types: Vec<ArrayType>| {
+            let types: Vec<OperandType> = types.into_iter().map(OperandType::Array).collect();
+            self.computation.graph(&types, &[], false)
+        };
+        let transformed = match &self.transformation {
+            Transformation::Gradients { wrt, cotangents: Some(_) } => {
+                graph(types)?.value_and_vjp(wrt)?
+            }
+            Transformation::Gradients { wrt, cotangents: None } => {
+                graph(types)?.value_and_gradient(wrt)?
+            }
+            Transformation::Tangents { wrt, .. } => graph(types)?.jvp(wrt)?,
+            Transformation::Batch { in_axes, out_axes } => {
+                let (size, types) = batch_element(types, in_axes);
+                graph(types)?.vmap(size, in_axes, out_axes)?
+            }
+        };
+        arguments.extend(self.transformation.directions().iter().map(array_value));
+        Ok(builder.inline(&transformed, &arguments)?)
+    }
+
+    /// Whether another step computes the same.
+    pub(crate) fn is_same(&self, other: &Transformed) -> bool {
+        self.names == other.names
+            && self.arguments == other.arguments
+            && self.transformation == other.transformation
+            && self.computation.is_same(&other.computation)
+    }
+}
+
+impl Transformation {
+    /// The names of the cotangents or tangents.
+    fn directions(&self) -> &[String] {
+        match self {
+            Transformation::Gradients { cotangents, .. } => {
+                cotangents.as_deref().unwrap_or_default()
+            }
+            Transformation::Tangents { tangents, .. } => tangents,
+            Transformation::Batch { .. } => &[],
+        }
+    }
+}
+
+/// The number of elements of a batch, and the types of the arguments of one element. Tracing checked that
+/// each axis exists.
+fn batch_element(types: Vec<ArrayType>, in_axes: &[Option<i64>]) -> (usize, Vec<ArrayType>) {
+    let mut size = 0;
+    let element = |(of, axis): (ArrayType, &Option<i64>)| match axis {
+        None => of,
+        Some(axis) => {
+            let mut sizes = of.shape.to_vec();
+            let rank = sizes.len() as i64;
+            size = sizes.remove(if *axis < 0 { axis + rank } else { *axis } as usize);
+            ArrayType { dtype: of.dtype, shape: Shape::from(sizes) }
+        }
+    };
+    let elements = types.into_iter().zip(in_axes).map(element).collect();
+    (size, elements)
+}
