@@ -412,7 +412,7 @@
 #[allow(unused_imports, reason = "the text links to them")]
 use crate::{
     Array, ArrayView, CompileOptions, DType, Differentiate, Element, Executable, Graph,
-    GraphBuilder, RuleSet, RunOptions, array::Order, broadcast::Broadcast, broadcast::TargetRule,
-    compile, errors::Repair, errors::ShapeError, evaluate, explain::Explanation, run::Forecast,
-    text::ParseLimits,
+    GraphBuilder, RuleSet, RunOptions, Vectorize, array::Order, broadcast::Broadcast,
+    broadcast::TargetRule, compile, errors::Repair, errors::ShapeError, evaluate,
+    explain::Explanation, run::Forecast, text::ParseLimits,
 };
