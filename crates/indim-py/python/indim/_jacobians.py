@@ -95,8 +95,8 @@ def _of_argument(f, name, position, args, kwargs, mode):
     primal = args[position]
     if isinstance(primal, (tuple, list, dict)):
         raise TypeError(
-            f"a Jacobian of {name} is that of one array, and argument {position} is a {type(primal).__name__}; "
-            "pass its arrays as arguments"
+            f"a Jacobian of {name} is that of one array, and argument {position} is a "
+            f"{type(primal).__name__}; pass its arrays as arguments"
         )
     outer = innermost([leaf for leaf in leaves_of((*args, kwargs)) if isinstance(leaf, Tracer)])
     primal = outer.tracer(primal, name)

@@ -88,8 +88,8 @@ class _Batch:
     def argument(self, value, axis):
         """What the function gets for an argument with this batch axis, or a container of axes."""
         if isinstance(value, (list, tuple, dict)):
-            items = items_of(value)
-            return rebuilt(value, [self.argument(*pair) for pair in zip(items, _axes_of(axis, value, self.name))])
+            pairs = zip(items_of(value), _axes_of(axis, value, self.name))
+            return rebuilt(value, [self.argument(*pair) for pair in pairs])
         if isinstance(value, Number) or not (isinstance(value, Tracer) or hasattr(value, "__array__")):
             return value
         outer = self.recording.outer
@@ -109,7 +109,8 @@ class _Batch:
             self.size, self._sized = size, shown
         elif size != self.size:
             raise ValueError(
-                f"vmap of {self.name}: the batch has {self.size} elements in {self._sized}, and {size} in {shown}"
+                f"vmap of {self.name}: the batch has {self.size} elements in {self._sized}, and {size} in "
+                f"{shown}"
             )
         return axis % value.ndim
 
@@ -157,5 +158,7 @@ def _axes_of_results(name, out_axes, results):
     if isinstance(out_axes, tuple) and kind in ("tuple", "list") and len(out_axes) == count:
         return list(out_axes)
     if isinstance(out_axes, (tuple, dict)):
-        raise ValueError(f"vmap of {name}: out_axes is {out_axes}, and the function returns a {kind} of {count}")
+        raise ValueError(
+            f"vmap of {name}: out_axes is {out_axes}, and the function returns a {kind} of {count}"
+        )
     return [out_axes] * count
