@@ -17,9 +17,26 @@ use crate::choices::choices;
 const MAX_ELEMENTS: usize = 1 << 14;
 
 /// Sizes of axes. A symbol can stand for a size from 2 to 2^31 - 1.
-const SIZES: [u64; 16] =
-    [0, 1, 2, 3, 4, 5, 7, 32, 33, 100, LONG - 2, LONG - 1, LONG, LONG + 1, 1 << 32, 1 << 40];
-const LONG: u64 = 1 << 31;
+const SIZES: [u64; 16] = [
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    32,
+    33,
+    100,
+    SIZE_LIMIT - 2,
+    SIZE_LIMIT - 1,
+    SIZE_LIMIT,
+    SIZE_LIMIT + 1,
+    1 << 32,
+    1 << 40,
+];
+/// One more than the largest size for which a symbol can stand.
+const SIZE_LIMIT: u64 = 1 << 31;
 
 const DTYPES: [DType; 5] = [DType::F64, DType::U8, DType::F32, DType::I64, DType::Bool];
 

@@ -6,6 +6,8 @@
 #![deny(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a panic is how a target reports")]
 
+#[allow(unsafe_code)]
+mod allocations;
 pub mod calls;
 mod choices;
 mod engine;
@@ -13,8 +15,6 @@ pub mod expression;
 pub mod formats;
 pub mod graph;
 pub mod graph_text;
-#[allow(unsafe_code)]
-mod held;
 pub mod literal;
 pub mod npy;
 pub mod npz;

@@ -8,7 +8,7 @@ use indim::ArrayType;
 use indim::files::{FileErrorKind, read_tensor, read_tensor_type};
 use indim_stores::{ArrayRegion, Source, StoreError, copy_from_region, open};
 
-use crate::held::peak;
+use crate::allocations::peak;
 use crate::npy;
 
 /// The memory limit with which sources are opened, and the size of the largest array that is read as a

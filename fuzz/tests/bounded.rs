@@ -62,13 +62,13 @@ impl Random {
     }
 }
 
-/// Keeps the input of a panic, for `cargo xtask fuzz TARGET FILE`.
-struct Keep<'a> {
+/// Writes the input to a file if the target panics, for `cargo xtask fuzz TARGET FILE`.
+struct SavedInput<'a> {
     target: &'a str,
     input: &'a [u8],
 }
 
-impl Drop for Keep<'_> {
+impl Drop for SavedInput<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let folder = folder().join("artifacts").join(self.target);
@@ -104,7 +104,7 @@ fn check(target: &str) {
     let named = |&(name, _): &(&str, indim_fuzz::Target)| name == target;
     let (_, run) = indim_fuzz::TARGETS.into_iter().find(named).unwrap();
     let run = |input: &[u8]| {
-        let _keep = Keep { target, input };
+        let _saved_input = SavedInput { target, input };
         run(input);
     };
     let corpus = corpus(target);

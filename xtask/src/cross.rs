@@ -240,8 +240,8 @@ fn sysroot(rustc: Option<&Path>) -> Option<PathBuf> {
 
 /// Runs the tests of every crate whose results could depend on the machine.
 fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
-    const TEST: &[&str] = &["test", "--release", "--no-fail-fast"];
-    const RULES: &[&str] = &[
+    const TEST_COMMAND: &[&str] = &["test", "--release", "--no-fail-fast"];
+    const RULE_CRATES: &[&str] = &[
         "-p=indim-errors",
         "-p=indim-shape",
         "-p=indim-lanes",
@@ -251,7 +251,7 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
         "-p=indim-text",
         "-p=indim-loops",
     ];
-    const REST: &[&str] = &[
+    const OTHER_CRATES: &[&str] = &[
         "-p=indim-kernels",
         "-p=indim-products",
         "-p=indim-codegen",
@@ -277,11 +277,15 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
         "--test=machine_code",
     ];
     if is_bounded {
-        return run_cargo(machine, toolchain, &[TEST, DIGESTS].concat())
+        return run_cargo(machine, toolchain, &[TEST_COMMAND, DIGESTS].concat())
             && (!machine.has_other_layout
-                || run_cargo(machine, toolchain, &[TEST, RULES, ALL_TESTS].concat()));
+                || run_cargo(
+                    machine,
+                    toolchain,
+                    &[TEST_COMMAND, RULE_CRATES, ALL_TESTS].concat(),
+                ));
     }
-    run_cargo(machine, toolchain, &[TEST, RULES, REST, ALL_TESTS].concat())
+    run_cargo(machine, toolchain, &[TEST_COMMAND, RULE_CRATES, OTHER_CRATES, ALL_TESTS].concat())
 }
 
 fn build(machine: &Machine, toolchain: &Toolchain) -> bool {

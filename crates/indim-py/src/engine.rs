@@ -19,11 +19,11 @@ use crate::results_argument::ResultsArgument;
 use crate::rule::rule_of_operations;
 use crate::structure::Structure;
 
-static FOREIGN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static FOREIGN_ARRAY_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// Whether an operand was refused because another engine computes with it.
 pub(crate) fn is_for_engine(py: Python<'_>, error: &PyErr) -> bool {
-    let class = FOREIGN.import(py, "indim._foreign", "ForeignArrayError");
+    let class = FOREIGN_ARRAY_ERROR.import(py, "indim._foreign", "ForeignArrayError");
     class.is_ok_and(|class| error.is_instance(py, class))
 }
 

@@ -36,7 +36,7 @@ struct LastEvaluation {
 }
 
 thread_local! {
-    static LAST: RefCell<Option<Arc<LastEvaluation>>> = const { RefCell::new(None) };
+    static LAST_EVALUATION: RefCell<Option<Arc<LastEvaluation>>> = const { RefCell::new(None) };
 }
 
 /// numexpr's arguments that have no effect here.
@@ -288,7 +288,7 @@ fn store_last<'py>(
         .iter()
         .map(|array| Ok(array.as_ref().map(reference).transpose()?.map(Bound::unbind)))
         .collect::<PyResult<Vec<_>>>()?;
-    let previous = LAST.with_borrow_mut(|last| {
+    let previous = LAST_EVALUATION.with_borrow_mut(|last| {
         let is_same = last.as_ref().is_some_and(|last| {
             Arc::ptr_eq(&last.computation, &computation)
                 && last.form == form
@@ -321,7 +321,7 @@ pub(crate) fn re_evaluate<'py>(
     _frame_depth: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     guard(py, || {
-        let last = LAST.with_borrow(Clone::clone).ok_or_else(|| {
+        let last = LAST_EVALUATION.with_borrow(Clone::clone).ok_or_else(|| {
             PyRuntimeError::new_err("nothing to evaluate again; call evaluate or validate first")
         })?;
         let skipped = _frame_depth.saturating_sub(RE_EVALUATE_DEPTH);

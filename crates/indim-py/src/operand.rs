@@ -209,7 +209,7 @@ pub(crate) fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<L
     Ok(None)
 }
 
-static GENERIC: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static NUMPY_GENERIC: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static MASKED_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -217,7 +217,7 @@ static TRACED_NUMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Initialises lazy statics.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
-    GENERIC.import(py, "numpy", "generic")?;
+    NUMPY_GENERIC.import(py, "numpy", "generic")?;
     NDARRAY.import(py, "numpy", "ndarray")?;
     MASKED_ARRAY.import(py, "numpy.ma", "MaskedArray")?;
     TRACED_NUMBER.import(py, "indim._numbers", "Number")?;
@@ -240,7 +240,7 @@ fn refuse_mask(array: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
 /// Whether `object` is one of NumPy's scalars; some are Python numbers too.
 fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
-    object.is_instance(GENERIC.import(py, "numpy", "generic")?)
+    object.is_instance(NUMPY_GENERIC.import(py, "numpy", "generic")?)
 }
 
 /// Converts `object` to an array that the machine computes in, without a copy if possible.

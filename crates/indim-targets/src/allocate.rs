@@ -198,7 +198,7 @@ impl Uses {
 }
 
 /// The next use of a value that is not used again.
-const NEVER: u32 = u32::MAX;
+const NO_NEXT_USE: u32 = u32::MAX;
 
 struct Allocator<'a, O> {
     code: &'a VirtualCode<O>,
@@ -260,7 +260,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn next_use(&self, register: Register) -> u32 {
         let end = self.uses.starts[register.index() + 1];
         let next = self.next[register.index()];
-        if next < end { self.uses.indices[next as usize] } else { NEVER }
+        if next < end { self.uses.indices[next as usize] } else { NO_NEXT_USE }
     }
 
     /// Appends an instruction with its registers, after the loads, spills and copies that it needs.
@@ -310,7 +310,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         if let (Some(physical), Some(register)) = (result, instruction.result) {
             self.contents[usize::from(physical)] = Some(register);
             self.assigned[register.index()] = Some(physical);
-            if self.next_use(register) == NEVER {
+            if self.next_use(register) == NO_NEXT_USE {
                 self.free(register);
             }
         }
@@ -324,7 +324,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             Some(from) => self.steps.push(AllocatedInstruction::Copy { to, from }),
             None => self.load(to, register),
         }
-        if self.next_use(register) == NEVER {
+        if self.next_use(register) == NO_NEXT_USE {
             self.free(register);
             self.frame.free.append(&mut self.released);
         }
@@ -464,7 +464,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn evict(&mut self, physical: usize) {
         let Some(register) = self.contents[physical].take() else { return };
         self.assigned[register.index()] = None;
-        if self.next_use(register) != NEVER && self.homes[register.index()].is_none() {
+        if self.next_use(register) != NO_NEXT_USE && self.homes[register.index()].is_none() {
             let home = Memory::Frame(self.frame.take());
             self.homes[register.index()] = Some(home);
             self.steps.push(AllocatedInstruction::Store { to: home, from: physical as u8 });
@@ -501,7 +501,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     /// Frees the sources without further uses.
     fn free_dead(&mut self, instruction: &MachineInstruction<O>) {
         for register in instruction.registers() {
-            if self.next_use(register) == NEVER {
+            if self.next_use(register) == NO_NEXT_USE {
                 self.free(register);
             }
         }
@@ -519,7 +519,9 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         let register = self.contents[usize::from(physical)];
         let again = instruction.registers().filter(|&source| Some(source) == register).count() > 1;
         let is_pinned = self.pinned >> physical & 1 == 1;
-        is_pinned || again || register.is_some_and(|register| self.next_use(register) != NEVER)
+        is_pinned
+            || again
+            || register.is_some_and(|register| self.next_use(register) != NO_NEXT_USE)
     }
 
     /// Assigns the result to the register of a tied source. A source that is needed later is copied first.

@@ -45,7 +45,7 @@ pub(crate) struct RenderedDocument {
 
 /// The target of links to Rust's documentation. The site lacks such pages, so these links become plain
 /// text.
-const NOWHERE: &str = "crate::";
+const RUSTDOC_LINK: &str = "crate::";
 
 impl Document<'_> {
     /// The document as HTML.
@@ -53,7 +53,7 @@ impl Document<'_> {
         // In Rust's documentation names in brackets are links.
         let callback = |link: BrokenLink<'_>| {
             let is_name = link.reference.starts_with('`');
-            is_name.then_some((CowStr::Borrowed(NOWHERE), CowStr::Borrowed("")))
+            is_name.then_some((CowStr::Borrowed(RUSTDOC_LINK), CowStr::Borrowed("")))
         };
         let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
         let parser = Parser::new_with_broken_link_callback(self.text, options, Some(callback));

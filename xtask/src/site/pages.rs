@@ -8,7 +8,7 @@ use super::address::to_root;
 use super::markdown::{Document, DocumentPage, RenderedDocument, escaped};
 
 /// Documents that come first, in this order; the others of `docs/` follow by name.
-const FIRST: [&str; 6] = [
+const FIRST_DOCUMENTS: [&str; 6] = [
     "crates/indim-shape/src/rules.md",
     "docs/expressions.md",
     "docs/ops.md",
@@ -32,7 +32,7 @@ const FILES: [&str; 10] = [
 ];
 
 /// The script modules that all pages with scripts share.
-const SHARED: [&str; 4] = ["module.js", "page.js", "drawing.js", "state.js"];
+const SHARED_MODULES: [&str; 4] = ["module.js", "page.js", "drawing.js", "state.js"];
 
 /// A page of the site.
 struct Page<'a> {
@@ -130,7 +130,7 @@ fn documents(root: &Path, write_page: &impl Fn(&Page<'_>) -> io::Result<()>) -> 
 
 /// The documents of the site, in their order.
 fn paths(root: &Path) -> io::Result<Vec<String>> {
-    let mut paths: Vec<String> = FIRST.map(str::to_owned).to_vec();
+    let mut paths: Vec<String> = FIRST_DOCUMENTS.map(str::to_owned).to_vec();
     for folder in ["docs", "docs/decisions"] {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(root.join(folder))? {
@@ -229,7 +229,7 @@ fn link(root: &str, file: &str) -> String {
         Some("wasm") => {
             format!("<link rel=\"preload\" as=\"fetch\" crossorigin href=\"{root}{file}\">")
         }
-        _ if SHARED.contains(&file) => {
+        _ if SHARED_MODULES.contains(&file) => {
             format!("<link rel=\"modulepreload\" href=\"{root}{file}\">")
         }
         _ => format!("<script type=\"module\" src=\"{root}{file}\"></script>"),
@@ -240,7 +240,7 @@ impl Page<'_> {
     fn in_frame(&self, frame: &str) -> String {
         let root = to_root(self.path);
         let has_script = self.files.iter().any(|file| file.ends_with(".js"));
-        let shared = if has_script { &SHARED[..] } else { &[] };
+        let shared = if has_script { &SHARED_MODULES[..] } else { &[] };
         let links = self.files.iter().chain(shared).map(|file| link(&root, file));
         let mut page = frame.replace("{{title}}", &escaped(self.title));
         page = page.replace("{{description}}", &escaped(self.description));

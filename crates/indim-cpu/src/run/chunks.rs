@@ -28,21 +28,21 @@ pub(crate) fn run_chunks<B: Send>(
     let mut caller = Caller::of_this_thread(pool);
     if !caller.pays_for_helpers(work.bytes) {
         let flow = (0..work.chunks).try_for_each(run);
-        caller.keep();
+        caller.store_for_thread();
         return flow;
     }
     let ranges = Ranges::new(work.chunks, work.threads);
     let stopped = Mutex::new(None);
     let panic = caller.run(work.threads - 1, pool, &|thread| {
-        let left = EmptyOnDrop(&ranges);
-        while let Some(chunk) = left.0.next(thread) {
+        let remaining = EmptyOnDrop(&ranges);
+        while let Some(chunk) = remaining.0.next(thread) {
             if let ControlFlow::Break(reason) = run(chunk) {
                 stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
                 break;
             }
         }
     });
-    caller.keep();
+    caller.store_for_thread();
     if let Some(panic) = panic {
         resume_unwind(panic);
     }
@@ -76,12 +76,12 @@ impl Ranges {
 /// only a number.
 fn take_chunk(range: &AtomicU64, next: impl Fn(&mut Range<u64>) -> Option<u64>) -> Option<usize> {
     let mut taken = None;
-    let left = |word: u64| {
+    let without_chunk = |word: u64| {
         let mut range = (word & ((1 << END_SHIFT) - 1))..(word >> END_SHIFT);
         taken = next(&mut range);
         taken.map(|_| pack_range(range))
     };
-    range.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).ok()?;
+    range.fetch_update(Ordering::Relaxed, Ordering::Relaxed, without_chunk).ok()?;
     taken.map(|chunk| chunk as usize)
 }
 

@@ -40,8 +40,8 @@ impl ScanStrips {
     /// Returns `None` for a scan without elements.
     pub(super) fn new(scan: &Scan, shape: &[usize], strides: &[AxisStrides]) -> Option<ScanStrips> {
         let length = shape[scan.axis];
-        let others = (0..shape.len()).filter(|&axis| axis != scan.axis);
-        let axes = coalesce_some(0, others, shape, strides)?;
+        let outer_axes = (0..shape.len()).filter(|&axis| axis != scan.axis);
+        let axes = coalesce_some(0, outer_axes, shape, strides)?;
         let last = isize::try_from(length.checked_sub(1)?).ok()?;
         let (mut first, mut axis_strides) = (axes.offsets.clone(), AxisStrides::new());
         for (first, strides) in first.iter_mut().zip(strides) {

@@ -305,8 +305,8 @@ impl BoundScatter {
         indices: *const u8,
         visit: &mut dyn FnMut(&[usize], UpdateOffsets),
     ) {
-        const ONCE: IndexLoop = IndexLoop { count: 1, index: 0, update: 0 };
-        let (inner, outer) = self.loops.split_last().unwrap_or((&ONCE, &[]));
+        const SINGLE_ITERATION: IndexLoop = IndexLoop { count: 1, index: 0, update: 0 };
+        let (inner, outer) = self.loops.split_last().unwrap_or((&SINGLE_ITERATION, &[]));
         let mut targets = [0; MAX_RESOLVED_INDICES];
         for number in 0..outer.iter().map(|level| level.count).product() {
             let index =

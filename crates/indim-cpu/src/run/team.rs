@@ -76,9 +76,9 @@ impl Caller {
     }
 
     /// Stores the caller for the next task of this thread.
-    pub(crate) fn keep(mut self) {
+    pub(crate) fn store_for_thread(mut self) {
         self.burst_end = Instant::now();
-        let _ = CALLER.try_with(|place| place.set(Some(self)));
+        let _ = CALLER.try_with(|stored| stored.set(Some(self)));
     }
 
     /// Whether a task of this much work, in bytes moved, pays for helpers.
@@ -263,7 +263,7 @@ mod tests {
     fn run(helpers: usize, pool: Option<&ThreadPool>, work: &(dyn Fn(usize) + Sync)) {
         let caller = Caller::of_this_thread(pool);
         let panic = caller.run(helpers, pool, work);
-        caller.keep();
+        caller.store_for_thread();
         if let Some(panic) = panic {
             std::panic::resume_unwind(panic);
         }

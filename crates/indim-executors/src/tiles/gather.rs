@@ -53,7 +53,8 @@ struct LoopLevel {
 }
 
 /// A loop of one iteration.
-const ONCE: LoopLevel = LoopLevel { count: 1, strides: GatherStrides { table: 0, index: 0 } };
+const SINGLE_ITERATION: LoopLevel =
+    LoopLevel { count: 1, strides: GatherStrides { table: 0, index: 0 } };
 
 /// The loops of one gather over a tile, and the stride of the indexed axis.
 #[derive(Debug, Clone)]
@@ -85,7 +86,7 @@ impl GatherWalk {
             push_merged(&mut levels, LoopLevel { count: axes.sizes[axis], strides: strides(axis) });
         }
         if levels.is_empty() {
-            levels.push(ONCE);
+            levels.push(SINGLE_ITERATION);
         }
         GatherWalk { levels, stride }
     }
@@ -226,8 +227,10 @@ impl Gather {
         // iteration of the first with the addresses of that iteration.
         unsafe {
             match *inner {
-                [] if first.strides.index == 0 => self.gather_rows(ONCE, first, stride, operands),
-                [] => self.gather_rows(first, ONCE, stride, operands),
+                [] if first.strides.index == 0 => {
+                    self.gather_rows(SINGLE_ITERATION, first, stride, operands)
+                }
+                [] => self.gather_rows(first, SINGLE_ITERATION, stride, operands),
                 [row] if row.strides.index == 0 => self.gather_rows(first, row, stride, operands),
                 [next, ref inner @ ..] => {
                     let elements: usize = inner.iter().map(|level| level.count).product();
@@ -436,19 +439,19 @@ fn resolve_function(mode: Option<TakeMode>, index: DType, level: Level) -> Resol
     }
 }
 
-/// The function for a mode, which becomes a constant: its position in `TakeMode::ALL`, or [`DROP`].
+/// The function for a mode, which becomes a constant: its position in `TakeMode::ALL`, or [`DROP_MODE`].
 fn resolve_function_of_mode<T: IndexElement>(mode: Option<TakeMode>, level: Level) -> ResolveFn {
     const { assert!(TakeMode::ALL.len() == 3) };
     match mode {
         Some(TakeMode::Error) => resolve_function_of_level::<T, 0>(level),
         Some(TakeMode::Clip) => resolve_function_of_level::<T, 1>(level),
         Some(TakeMode::Wrap) => resolve_function_of_level::<T, 2>(level),
-        None => resolve_function_of_level::<T, DROP>(level),
+        None => resolve_function_of_level::<T, DROP_MODE>(level),
     }
 }
 
 /// The number of the mode that drops updates, after those of `TakeMode`.
-const DROP: usize = 3;
+const DROP_MODE: usize = 3;
 
 fn resolve_function_of_level<T: IndexElement, const MODE: usize>(level: Level) -> ResolveFn {
     #[cfg(target_arch = "x86_64")]

@@ -21,7 +21,7 @@ pub(super) struct KitOperation {
 
 const NUMBERS: &[DType] = &[DType::F32, DType::I32];
 const BOOLEANS: &[DType] = &[DType::Bool];
-const ALL: &[DType] = &[DType::F32, DType::I32, DType::Bool];
+const ALL_TYPES: &[DType] = &[DType::F32, DType::I32, DType::Bool];
 
 /// An operation that ONNX, OpenVINO and StableHLO have under these names.
 const fn named(
@@ -71,10 +71,10 @@ pub(super) static OPERATIONS: &[KitOperation] = &[
     named(Op::And, 2, BOOLEANS, BOOLEANS, "And", "LogicalAnd", "and"),
     named(Op::Or, 2, BOOLEANS, BOOLEANS, "Or", "LogicalOr", "or"),
     named(Op::Xor, 2, BOOLEANS, BOOLEANS, "Xor", "LogicalXor", "xor"),
-    comparison(Op::Eq, ALL, &[DType::I32, DType::Bool], "Equal", "Equal", "EQ"),
+    comparison(Op::Eq, ALL_TYPES, &[DType::I32, DType::Bool], "Equal", "Equal", "EQ"),
     comparison(Op::Lt, NUMBERS, &[DType::F32], "Less", "Less", "LT"),
     comparison(Op::Gt, NUMBERS, &[DType::F32], "Greater", "Greater", "GT"),
-    named(Op::Select, 3, ALL, &[], "Where", "Select", "select"),
+    named(Op::Select, 3, ALL_TYPES, &[], "Where", "Select", "select"),
     CLAMP,
 ];
 

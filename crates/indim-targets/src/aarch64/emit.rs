@@ -42,10 +42,10 @@ const PRESERVED_POINTERS: usize = 6;
 
 /// Callee-saved registers, stored above the frame: pairs of general registers, then of the lower halves of
 /// vector registers.
-const SAVED: [[GeneralRegister; 2]; 6] =
+const CALLEE_SAVED: [[GeneralRegister; 2]; 6] =
     [[29, 30], [19, 20], [21, 22], [23, 24], [25, 26], [27, 28]];
-const SAVED_VECTORS: [[u8; 2]; 4] = [[8, 9], [10, 11], [12, 13], [14, 15]];
-const SAVED_BYTES: u32 = 16 * (SAVED.len() + SAVED_VECTORS.len()) as u32;
+const CALLEE_SAVED_VECTORS: [[u8; 2]; 4] = [[8, 9], [10, 11], [12, 13], [14, 15]];
+const CALLEE_SAVED_BYTES: u32 = 16 * (CALLEE_SAVED.len() + CALLEE_SAVED_VECTORS.len()) as u32;
 
 /// Frame word of the address of the strides.
 const STRIDES: (GeneralRegister, u32) = (STACK, 0);
@@ -128,7 +128,7 @@ impl Emitter<'_> {
 
     /// Prologue: saves registers, allocates the frame and stores arguments there.
     fn emit_prologue(&mut self) {
-        self.assembler.sub_immediate(STACK, STACK, SAVED_BYTES);
+        self.assembler.sub_immediate(STACK, STACK, CALLEE_SAVED_BYTES);
         for (is_vector, pair, at) in saved_pairs() {
             self.assembler.store_pair(is_vector, pair, at);
         }
@@ -153,7 +153,7 @@ impl Emitter<'_> {
         for (is_vector, pair, at) in saved_pairs() {
             self.assembler.load_pair(is_vector, pair, at);
         }
-        self.assembler.add_immediate(STACK, STACK, SAVED_BYTES);
+        self.assembler.add_immediate(STACK, STACK, CALLEE_SAVED_BYTES);
         self.assembler.ret();
     }
 
@@ -440,8 +440,8 @@ impl Emitter<'_> {
 /// Pairs of callee-saved registers: whether they are vector registers, their numbers, and the byte offset
 /// from the stack pointer.
 fn saved_pairs() -> impl Iterator<Item = (bool, [u8; 2], u32)> {
-    let general = SAVED.into_iter().map(|pair| (false, pair));
-    let vectors = SAVED_VECTORS.into_iter().map(|pair| (true, pair));
+    let general = CALLEE_SAVED.into_iter().map(|pair| (false, pair));
+    let vectors = CALLEE_SAVED_VECTORS.into_iter().map(|pair| (true, pair));
     let places = (0..).map(|pair| 16 * pair);
     general.chain(vectors).zip(places).map(|((is_vector, pair), at)| (is_vector, pair, at))
 }

@@ -47,7 +47,7 @@ const FRAME_WORDS: i32 = 8;
 const CODE_ALIGNMENT: usize = 32;
 
 /// Callee-saved registers, pushed in the prologue.
-const SAVED: [PhysicalRegister; 6] = [
+const CALLEE_SAVED: [PhysicalRegister; 6] = [
     PhysicalRegister::RBX,
     PhysicalRegister::RBP,
     PhysicalRegister::R12,
@@ -101,7 +101,7 @@ struct Emitter<'a, S> {
 
 impl<S: X86InstructionSet> Emitter<'_, S> {
     fn emit_function(&mut self) {
-        for register in SAVED {
+        for register in CALLEE_SAVED {
             self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);
         }
         self.emit_prologue();
@@ -133,7 +133,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         let [stack, ..] = self.saved_words();
         self.assembler.emit(Code::VEX_Vzeroupper, &[]);
         self.load(PhysicalRegister::RSP, stack);
-        for register in SAVED.into_iter().rev() {
+        for register in CALLEE_SAVED.into_iter().rev() {
             self.assembler.emit(Code::Pop_r64, &[Operand::Register(register)]);
         }
         self.assembler.emit(Code::Retnq, &[]);

@@ -27,7 +27,7 @@ const REGISTER_BYTES: u32 = 64;
 
 /// Predicates of `vpcmpd` and the other comparisons of integers.
 const EQUAL: u8 = 0;
-const LESS: u8 = 1;
+const LESS_THAN: u8 = 1;
 
 impl X86InstructionSet for Avx512 {
     const IS_EVEX: bool = true;
@@ -153,7 +153,7 @@ impl X86InstructionSet for Avx512 {
             (4, false) => Opcode::COMPARE_U32,
             (_, false) => Opcode::COMPARE_U64,
         };
-        let predicate = if primitive == Primitive::Equal { EQUAL } else { LESS };
+        let predicate = if primitive == Primitive::Equal { EQUAL } else { LESS_THAN };
         selector.binary_immediate(opcode, size, x, y, Some(predicate))
     }
 

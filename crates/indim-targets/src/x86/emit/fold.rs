@@ -9,7 +9,7 @@
 use iced_x86::{Code, Register as PhysicalRegister};
 
 use super::moves::move_codes;
-use super::{Address, Emitter, EncoderInput, Operand, Roles, SAVED, vector_register};
+use super::{Address, CALLEE_SAVED, Emitter, EncoderInput, Operand, Roles, vector_register};
 use crate::compile::AccumulatorRegister;
 use crate::compile_fold::REDUCE_LANES_MODE;
 use crate::layout::OperandForm;
@@ -40,7 +40,7 @@ pub(in crate::x86) const MAX_FOLD_INPUTS: usize = 9;
 
 impl<S: X86InstructionSet> Emitter<'_, S> {
     pub(super) fn emit_fold_function(&mut self) {
-        for register in SAVED {
+        for register in CALLEE_SAVED {
             self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);
         }
         self.emit_prologue();

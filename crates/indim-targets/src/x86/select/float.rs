@@ -7,7 +7,7 @@ use indim_codegen::{Primitive, SsaValue};
 
 /// Predicates of `vcmpps`: ordered (false if an operand is a NaN) and quiet (no exception for quiet NaNs).
 const EQUAL: u8 = 0x00;
-const LESS: u8 = 0x11;
+const LESS_THAN: u8 = 0x11;
 /// True if an operand is a NaN.
 pub(super) const UNORDERED: u8 = 0x03;
 /// True if no operand is a NaN.
@@ -19,13 +19,13 @@ pub(in crate::x86) const AT_LEAST: u8 = 0x1d;
 
 /// The predicate of a comparison.
 pub(super) fn predicate(comparison: Primitive) -> u8 {
-    if comparison == Primitive::Equal { EQUAL } else { LESS }
+    if comparison == Primitive::Equal { EQUAL } else { LESS_THAN }
 }
 
 /// Rounding modes of `vroundps`, with the inexact exception suppressed.
 const NEAREST_EVEN: u8 = 0x08;
-const DOWN: u8 = 0x09;
-const UP: u8 = 0x0a;
+const ROUND_DOWN: u8 = 0x09;
+const ROUND_UP: u8 = 0x0a;
 pub(in crate::x86) const TO_ZERO: u8 = 0x0b;
 
 /// Table of `vfixupimm`, four bits per class of floats. For the two classes of NaNs (quiet and signalling),
@@ -110,8 +110,8 @@ impl<S: X86InstructionSet> Selector<'_, S> {
             Primitive::Neg => {
                 self.binary_constant(by_size(size, Opcode::XOR_F32, Opcode::XOR_F64), size, x, sign)
             }
-            Primitive::Floor => self.round(size, x, DOWN),
-            Primitive::Ceil => self.round(size, x, UP),
+            Primitive::Floor => self.round(size, x, ROUND_DOWN),
+            Primitive::Ceil => self.round(size, x, ROUND_UP),
             Primitive::Trunc => self.round(size, x, TO_ZERO),
             Primitive::RoundEven => self.round(size, x, NEAREST_EVEN),
             Primitive::Canonical => self.canonicalize_nans(size, x),

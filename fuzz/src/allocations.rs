@@ -6,26 +6,27 @@ use std::cell::Cell;
 
 thread_local! {
     /// The bytes that the thread has allocated and not freed, and their peak.
-    static HELD: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
+    static ALLOCATED: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
 }
 
-struct Counting;
+/// The system allocator, with a count of bytes.
+struct CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn count(bytes: isize) {
     // A thread that ends may have dropped its count already.
-    let _ = HELD.try_with(|counts| {
-        let (held, peak) = counts.get();
-        let held = held.saturating_add(bytes);
-        counts.set((held, peak.max(held)));
+    let _ = ALLOCATED.try_with(|counts| {
+        let (allocated, peak) = counts.get();
+        let allocated = allocated.saturating_add(bytes);
+        counts.set((allocated, peak.max(allocated)));
     });
 }
 
 // SAFETY: every call is passed to the system's allocator with unchanged arguments; counting does not
 // allocate.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
         // SAFETY: the contract of `alloc` is that of the system's: the caller passes a layout whose size
@@ -50,12 +51,12 @@ unsafe impl GlobalAlloc for Counting {
 /// Runs a call, and returns its result with the peak of the bytes that this thread held during the call,
 /// beyond those that it held before. The bytes of the result count; those of other threads do not.
 pub(crate) fn peak<T>(call: impl FnOnce() -> T) -> (T, usize) {
-    let before = HELD.with(|counts| {
-        let (held, _) = counts.get();
-        counts.set((held, held));
-        held
+    let before = ALLOCATED.with(|counts| {
+        let (allocated, _) = counts.get();
+        counts.set((allocated, allocated));
+        allocated
     });
     let result = call();
-    let peak = HELD.with(|counts| counts.get().1);
+    let peak = ALLOCATED.with(|counts| counts.get().1);
     (result, usize::try_from(peak - before).unwrap_or(0))
 }
