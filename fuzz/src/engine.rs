@@ -17,8 +17,8 @@ const MAXIMUM_ELEMENTS: usize = 1 << 14;
 pub(crate) fn check(graph: &Graph) {
     verify(graph).unwrap();
     let text = graph.to_string();
-    let again = parse_graph(&text).unwrap_or_else(|error| panic!("{}", error.draw(&text)));
-    assert_eq!(again.to_string(), text);
+    let parsed = parse_graph(&text).unwrap_or_else(|error| panic!("{}", error.draw(&text)));
+    assert_eq!(parsed.to_string(), text);
     let optimized = optimize(graph);
     verify(&optimized).unwrap();
     let explanation = Explanation::new(graph, &CompileOptions::default()).unwrap();
@@ -26,11 +26,11 @@ pub(crate) fn check(graph: &Graph) {
     explanation.to_json();
     let elements = graph.iter().map(|(_, node)| node.array_type.shape.element_count().unwrap());
     if elements.fold(0, usize::saturating_add) <= MAXIMUM_ELEMENTS {
-        check_run(graph, &again);
+        check_run(graph, &parsed);
     }
 }
 
-fn check_run(graph: &Graph, again: &Graph) {
+fn check_run(graph: &Graph, parsed: &Graph) {
     let types = graph.parameters().iter().map(|&id| &graph[id].array_type);
     let arguments: Vec<Array> = types.map(argument).collect();
     let expected = match reference::evaluate(graph, &arguments) {
@@ -38,7 +38,7 @@ fn check_run(graph: &Graph, again: &Graph) {
         Err(EvalError::IndexOutOfRange { .. }) => return,
         expected => expected.unwrap(),
     };
-    assert_eq!(reference::evaluate(again, &arguments).unwrap(), expected);
+    assert_eq!(reference::evaluate(parsed, &arguments).unwrap(), expected);
     let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
     for optimize in [false, true] {
         let options = CompileOptions::new().optimize(optimize);

@@ -22,7 +22,7 @@ pub(crate) fn check(array: &ArrayFile) {
     let mut written = Vec::new();
     // The elements are written in memory order as if that were row-major; only bytes are compared.
     write_npy_to(&mut written, array_type, array.bytes()).unwrap();
-    let again = ArrayFile::from_bytes(written).unwrap();
-    assert_eq!(again.array_type(), array_type);
-    assert_eq!(again.bytes(), array.bytes());
+    let read_back = ArrayFile::from_bytes(written).unwrap();
+    assert_eq!(read_back.array_type(), array_type);
+    assert_eq!(read_back.bytes(), array.bytes());
 }

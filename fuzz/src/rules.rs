@@ -120,18 +120,18 @@ fn check_form(form: &Broadcast) {
     for (operand, dims) in form.operands().iter().zip(&all) {
         check_broadcast_in_dim(operand, dims, form.result()).unwrap();
     }
-    let again = Broadcast::explicit(form.operands(), &all, form.result().clone());
-    assert_eq!(again.as_ref(), Ok(form));
+    let rebuilt = Broadcast::explicit(form.operands(), &all, form.result().clone());
+    assert_eq!(rebuilt.as_ref(), Ok(form));
     draw_broadcast(form, &[]);
     surprising_outer_product(form, 10);
     for name in RuleSetName::ALL {
         let Ok(expressed) = convert_broadcast(form, name) else { continue };
-        let again = expressed.elaborate(form.operands()).unwrap();
-        assert_eq!(again.result(), form.result(), "{form:?} as {expressed}");
+        let elaborated = expressed.elaborate(form.operands()).unwrap();
+        assert_eq!(elaborated.result(), form.result(), "{form:?} as {expressed}");
         if expressed.reshapes.iter().all(Option::is_none) {
-            assert_eq!(again, *form, "{expressed}");
+            assert_eq!(elaborated, *form, "{expressed}");
         } else if is_small(form.result()) {
-            assert_eq!(naive::reads(&again), naive::reads(form), "{form:?} as {expressed}");
+            assert_eq!(naive::reads(&elaborated), naive::reads(form), "{form:?} as {expressed}");
         }
     }
 }

@@ -39,8 +39,8 @@ fn interpreter() -> Option<PathBuf> {
     let interpreter = python::environment(&root, &folder)?;
     // A copy of the requirements records the installed packages.
     let installed = folder.join("requirements.txt");
-    let wanted = std::fs::read(&requirements).ok()?;
-    if std::fs::read(&installed).is_ok_and(|installed| installed == wanted) {
+    let content = std::fs::read(&requirements).ok()?;
+    if std::fs::read(&installed).is_ok_and(|installed| installed == content) {
         return Some(interpreter);
     }
     let install = ["install".as_ref(), "--requirement".as_ref(), requirements.as_os_str()];

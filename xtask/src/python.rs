@@ -197,8 +197,9 @@ pub(crate) fn environment(root: &Path, folder: &Path) -> Option<PathBuf> {
         return Some(python);
     }
     let python = system_python();
-    let made = run(root, Path::new(&python), &["-m".as_ref(), "venv".as_ref(), folder.as_os_str()]);
-    if made { interpreter(folder) } else { None }
+    let is_created =
+        run(root, Path::new(&python), &["-m".as_ref(), "venv".as_ref(), folder.as_os_str()]);
+    if is_created { interpreter(folder) } else { None }
 }
 
 fn interpreter(folder: &Path) -> Option<PathBuf> {

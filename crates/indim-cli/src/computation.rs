@@ -136,9 +136,9 @@ impl<'a> Computation<'a> {
         let completed = completed
             .map(|(to, array_type)| to.complete(array_type))
             .collect::<Result<Vec<_>, _>>()?;
-        let put =
+        let commit =
             |result: Box<dyn CompleteResult>| result.commit().map_err(|error| error.diagnostic());
-        completed.into_iter().flatten().try_for_each(put)
+        completed.into_iter().flatten().try_for_each(commit)
     }
 
     fn run_into(&self, outputs: &mut [ArrayViewMut<'_>]) -> Result<(), Diagnostic> {

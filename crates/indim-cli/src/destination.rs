@@ -216,8 +216,8 @@ impl Destination {
             _ => {
                 let absolute =
                     |destination: &Destination| std::path::absolute(destination.path()).ok();
-                let both = absolute(self).zip(absolute(other));
-                both.is_some_and(|(path, other)| {
+                let paths = absolute(self).zip(absolute(other));
+                paths.is_some_and(|(path, other)| {
                     path.starts_with(&other) || other.starts_with(&path)
                 })
             }

@@ -368,12 +368,12 @@ fn passes_text(
     let compile = compile_options()?;
     let options = StreamOptions::new().memory_limit(memory_limit).compile(compile);
     let plan = Plan::new(graph, &inputs, &outputs, &options).map_err(|it| it.diagnostic())?;
-    let held = plan.held_bytes();
+    let held_bytes = plan.held_bytes();
     let passes = plan.to_string();
     let decoded = plan.decodings().into_iter().map(|(name, times)| {
         format!("chunks of {} are decoded {times:.1} times on average", printable(name))
     });
     let lines = passes.lines().map(str::to_owned).chain(decoded);
     let lines: Vec<String> = lines.map(|line| format!("  {line}\n")).collect();
-    Ok(format!("piece by piece, in {held} bytes of memory\n{}", lines.concat()))
+    Ok(format!("piece by piece, in {held_bytes} bytes of memory\n{}", lines.concat()))
 }

@@ -156,9 +156,9 @@ impl<'a> Outputs<'a> {
                 }
             },
             outputs => {
-                let wanted = outputs.iter().filter_map(|output| output.name);
-                let found = wanted.map(|name| result_index(names, name)).collect::<Result<_, _>>()?;
-                Ok((self, found))
+                let requested = outputs.iter().filter_map(|output| output.name);
+                let indices = requested.map(|name| result_index(names, name)).collect::<Result<_, _>>()?;
+                Ok((self, indices))
             }
         }
     }

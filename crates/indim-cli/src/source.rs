@@ -294,10 +294,10 @@ impl LoadedOperand {
         text: &str,
         declared: Option<DType>,
     ) -> Result<ArrayType, Diagnostic> {
-        let own = LoadedOperand::metadata_of(text)?.array_type;
+        let stored_type = LoadedOperand::metadata_of(text)?.array_type;
         let literal = declared.filter(|_| matches!(parse_source(text), Ok(SourceName::Literal(_))));
         let converted = literal.and_then(|declared| parse_literal_as(text, declared).ok());
-        Ok(converted.map_or(own, |array| array.array_type().clone()))
+        Ok(converted.map_or(stored_type, |array| array.array_type().clone()))
     }
 
     pub(crate) fn array_type(&self) -> ArrayType {

@@ -129,9 +129,9 @@ impl StreamPlanner<'_> {
             true => holds_pipes,
             false => source.stored_source().is_none(),
         };
-        let held = read.clone().filter(|source| is_in_memory(source));
-        let held = held.map(|source| bytes(&source.array_type()));
-        let input_bytes = held.fold(0, usize::saturating_add);
+        let in_memory = read.clone().filter(|source| is_in_memory(source));
+        let bytes_held = in_memory.map(|source| bytes(&source.array_type()));
+        let input_bytes = bytes_held.fold(0, usize::saturating_add);
         let default = DEFAULT_MEMORY_BYTES.saturating_add(input_bytes);
         let limit = self.resources.memory_limit.unwrap_or(default);
         // Pieces get 5/8 of the memory beyond the inputs: two pieces of the inputs and two of the
@@ -249,11 +249,11 @@ fn output_storage(
 ) -> Option<Vec<StorageInfo>> {
     if outputs.is_empty() {
         // Gathering holds each result twice.
-        let held = |(array_type, _): &(ArrayType, ResultMetadata)| StorageInfo {
+        let storage = |(array_type, _): &(ArrayType, ResultMetadata)| StorageInfo {
             scratch_bytes: bytes(array_type).saturating_mul(2),
             ..StorageInfo::default()
         };
-        return Some(results.iter().map(held).collect());
+        return Some(results.iter().map(storage).collect());
     }
     outputs.storage(results).filter(|storage| storage.len() == results.len())
 }
@@ -316,8 +316,8 @@ impl StreamedRun {
             results.push(result);
         }
         let complete = self.run(sources, sinks).map_err(|error| with_advice(&error))?;
-        let put = |result: Box<dyn CompleteResult>| result.commit();
-        complete.into_iter().try_for_each(put).map_err(|error| error.diagnostic())?;
+        let commit = |result: Box<dyn CompleteResult>| result.commit();
+        complete.into_iter().try_for_each(commit).map_err(|error| error.diagnostic())?;
         Ok(results.iter().filter_map(MemoryResult::take).collect())
     }
 

@@ -370,6 +370,6 @@ fn combine_added_constants(
         _ => None,
     };
     let Some(first) = first else { return Rewrite::Unchanged };
-    let both = builder.constant(lane, first.wrapping_add(bits) & all_ones(lane));
-    replacement(Primitive::Add, lane, &[sum.operands[0], both])
+    let sum_of_constants = builder.constant(lane, first.wrapping_add(bits) & all_ones(lane));
+    replacement(Primitive::Add, lane, &[sum.operands[0], sum_of_constants])
 }

@@ -138,7 +138,7 @@ impl<'a> GroupState<'a> {
         if nest.is_standalone() {
             return Vec::new();
         }
-        let all: Vec<usize> = (0..self.sizes.len()).collect();
+        let all_axes: Vec<usize> = (0..self.sizes.len()).collect();
         let can_be_cut = |&axis: &usize| {
             let size = nest.shape.get(axis).copied().unwrap_or(1);
             let is_kept = nest.reduced != Some(axis);
@@ -151,7 +151,7 @@ impl<'a> GroupState<'a> {
             };
             size > 1 && size == self.sizes[axis] && is_kept && nest.accesses.iter().all(is_matched)
         };
-        let left = axes.unwrap_or(&all).iter().copied().filter(can_be_cut).collect();
+        let left = axes.unwrap_or(&all_axes).iter().copied().filter(can_be_cut).collect();
         for store in &nest.stores {
             self.written.entry(store.target.buffer).or_default().push((nest, &store.target));
         }

@@ -238,8 +238,9 @@ fn conversions(
         }
         _ => None,
     };
-    let all = |group: &Vec<ValueId>| group.iter().map(converted).collect::<Option<Vec<_>>>();
-    groups.iter().filter_map(all).flatten().collect()
+    let converted_group =
+        |group: &Vec<ValueId>| group.iter().map(converted).collect::<Option<Vec<_>>>();
+    groups.iter().filter_map(converted_group).flatten().collect()
 }
 
 /// The operands of widening conversions that reductions and contractions read instead of the converted

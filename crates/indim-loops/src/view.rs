@@ -94,9 +94,9 @@ impl View {
     pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
         let virtual_axis = self.shape.rank();
         let term = AxisTerm { axis: virtual_axis, step: 1 };
-        let taken = AxisIndex { start: 0, terms: AxisTerms::from_buf([term]) };
+        let table_index = AxisIndex { start: 0, terms: AxisTerms::from_buf([term]) };
         let later = self.axes[axis + rank..].iter();
-        let axes = self.axes[..axis].iter().chain([&taken]).chain(later).cloned().collect();
+        let axes = self.axes[..axis].iter().chain([&table_index]).chain(later).cloned().collect();
         let shape = self.shape.iter().copied().chain([size]).collect();
         View { shape, axes, is_of_table: true }
     }

@@ -281,7 +281,7 @@ impl ProductMatch {
         let in_place = [&present[..], rows, columns].concat();
         let transposed = [&present[..], columns, rows].concat();
         let is_transposed = !is_vector && in_place != *axes && transposed == *axes;
-        let wanted = if is_transposed { &transposed } else { &in_place };
+        let axis_order = if is_transposed { &transposed } else { &in_place };
         match (is_vector, is_transposed) {
             (true, _) => sizes.push(merged(&summed)),
             (false, true) => sizes.extend([merged(columns), merged(rows)]),
@@ -290,7 +290,7 @@ impl ProductMatch {
         MatMulOperand {
             source: *source,
             shape: self.sizes(axes).into(),
-            order: wanted.iter().map(|&axis| position_in(axes, axis)).collect(),
+            order: axis_order.iter().map(|&axis| position_in(axes, axis)).collect(),
             matrices: sizes.into(),
             is_transposed,
         }

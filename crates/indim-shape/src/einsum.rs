@@ -374,9 +374,9 @@ impl LabelUses {
 
     /// Whether the output or an operand outside the pair has a label.
     fn is_needed(&self, pair: &[&Labelled; 2], label: Label) -> bool {
-        let all = self.0.iter().find(|(of, _)| *of == label).map_or(0, |(_, count)| *count);
-        let own = pair.iter().filter(|operand| operand.labels.contains(&label)).count();
-        all > own
+        let use_count = self.0.iter().find(|(of, _)| *of == label).map_or(0, |(_, count)| *count);
+        let pair_count = pair.iter().filter(|operand| operand.labels.contains(&label)).count();
+        use_count > pair_count
     }
 }
 

@@ -16,9 +16,9 @@ use indim_xla::operation::Operation;
 /// The remark about an attribute that the operation does not define: MLIR ignores it, and so does indim.
 /// Attributes with a dialect prefix belong to that dialect and get no remark.
 pub(super) fn remark_on_attributes(lowering: Lowering, syntax: &SyntaxOperation) -> Option<String> {
-    let own = lowering.attributes()?;
+    let defined = lowering.attributes()?;
     let mut names = syntax.attributes.iter().map(|attribute| attribute.name.as_str());
-    let name = names.find(|name| !name.contains('.') && !own.contains(name))?;
+    let name = names.find(|name| !name.contains('.') && !defined.contains(name))?;
     Some(format!("{} has no attribute `{}`: it is ignored", syntax.name, printable(name)))
 }
 

@@ -166,11 +166,11 @@ impl<'m> OutlineWalk<'m> {
 
     /// A type for each result, unknown if the signature has another number of types.
     fn result_types(&self, operation: &SyntaxOperation, names: &[String]) -> Vec<ValueType> {
-        let one = |(at, name): (usize, &String)| match operation.result_type(at) {
+        let result_type = |(at, name): (usize, &String)| match operation.result_type(at) {
             Some(value_type) => self.value_type(value_type, name),
             None => ValueType::default(),
         };
-        names.iter().enumerate().map(one).collect()
+        names.iter().enumerate().map(result_type).collect()
     }
 
     fn value_type(&self, value_type: &Type, name: &str) -> ValueType {

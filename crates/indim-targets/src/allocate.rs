@@ -356,12 +356,12 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
         let mut places = [AllocatedOperand::None; 3];
         // The position of a source that needs a register of its own, which the result takes.
-        let own = self.reload_position(instruction);
+        let reloaded = self.reload_position(instruction);
         for (position, source) in instruction.sources.into_iter().enumerate() {
             places[position] = match source {
                 SourceOperand::None => AllocatedOperand::None,
                 SourceOperand::Memory(memory) => AllocatedOperand::Memory(memory),
-                SourceOperand::Register(register) if own == Some(position) => {
+                SourceOperand::Register(register) if reloaded == Some(position) => {
                     let physical = self.take(locked, self.class(register));
                     self.load(physical, register);
                     locked |= 1 << physical;
@@ -517,10 +517,11 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     ) -> bool {
         let AllocatedOperand::Register(physical) = sources[position] else { return true };
         let register = self.contents[usize::from(physical)];
-        let again = instruction.registers().filter(|&source| Some(source) == register).count() > 1;
+        let is_read_twice =
+            instruction.registers().filter(|&source| Some(source) == register).count() > 1;
         let is_pinned = self.pinned >> physical & 1 == 1;
         is_pinned
-            || again
+            || is_read_twice
             || register.is_some_and(|register| self.next_use(register) != NO_NEXT_USE)
     }
 

@@ -409,14 +409,16 @@ impl ExecutableCode {
         if body.identities.len() > MAX_FOLDS {
             return Err(TargetError::Unsupported);
         }
-        let made = target.compile(body, layout, None).ok_or(TargetError::Unsupported)?;
-        let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| TargetError::Memory)?;
-        memory[..made.bytes.len()].copy_from_slice(&made.bytes);
+        let compiled = target.compile(body, layout, None).ok_or(TargetError::Unsupported)?;
+        let mut memory =
+            MmapMut::map_anon(compiled.bytes.len()).map_err(|_| TargetError::Memory)?;
+        memory[..compiled.bytes.len()].copy_from_slice(&compiled.bytes);
         let memory = memory.make_exec().map_err(|_| TargetError::Memory)?;
         synchronize(&memory);
-        let code = made.bytes.len() - made.entry;
-        perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
-        let CompiledCode { entry, lanes, has_exact_tails, aligned, can_reduce_lanes, .. } = made;
+        let code = compiled.bytes.len() - compiled.entry;
+        perf_map::add(memory.as_ptr().addr() + compiled.entry, code, body.instructions.len());
+        let CompiledCode { entry, lanes, has_exact_tails, aligned, can_reduce_lanes, .. } =
+            compiled;
         Ok(ExecutableCode { memory, entry, lanes, has_exact_tails, aligned, can_reduce_lanes })
     }
 

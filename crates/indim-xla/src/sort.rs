@@ -50,10 +50,9 @@ struct ComparisonText {
 fn comparisons(key: usize, descending: bool) -> [ComparisonText; 3] {
     let (plain, total) = if descending { ("gt", "total_gt") } else { ("lt", "total_lt") };
     let sides = [2 * key, 2 * key + 1].map(|argument| argument.to_string());
-    let one = sides.each_ref().map(|side| canonical(side));
-    [(plain, &sides), (plain, &one), (total, &one)].map(|(op, sides)| ComparisonText {
-        before: format!("{op}({},{})", sides[0], sides[1]),
-        sides: sides.clone(),
+    let canonical_sides = sides.each_ref().map(|side| canonical(side));
+    [(plain, &sides), (plain, &canonical_sides), (total, &canonical_sides)].map(|(op, sides)| {
+        ComparisonText { before: format!("{op}({},{})", sides[0], sides[1]), sides: sides.clone() }
     })
 }
 
@@ -72,11 +71,15 @@ fn leading_keys(text: &str, count: usize, descending: bool) -> Option<usize> {
         }
         rest =
             comparisons(key, descending).iter().find_map(|ComparisonText { before, sides }| {
-                let both = other_operand(rest, "or", before)?;
+                let conjunction = other_operand(rest, "or", before)?;
                 let mut sides = sides.clone();
                 sides.sort_unstable();
                 ["eq", "total_eq"].into_iter().find_map(|equal| {
-                    other_operand(both, "and", &format!("{equal}({},{})", sides[0], sides[1]))
+                    other_operand(
+                        conjunction,
+                        "and",
+                        &format!("{equal}({},{})", sides[0], sides[1]),
+                    )
                 })
             })?;
     }

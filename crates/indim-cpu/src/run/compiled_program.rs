@@ -254,13 +254,13 @@ impl SymbolicNest {
             buffer: access.buffer,
             offset: access.offset(&nest.dense_array_strides(access)),
         };
-        let own = || nest.nest.operands().map(place).collect();
+        let own_addresses = || nest.nest.operands().map(place).collect();
         DenseBinding {
             bound: Arc::clone(&self.code).bind(nest, NestStrides::Dense, &[]),
             shared_bytes: self.code.shared_bytes(nest),
             work: run_work(nest, self.cost),
             moved: nest.bytes_moved(),
-            own_addresses: self.addresses.is_none().then(own),
+            own_addresses: self.addresses.is_none().then(own_addresses),
         }
     }
 }

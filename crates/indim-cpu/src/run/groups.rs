@@ -429,9 +429,11 @@ fn bytes_moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
 /// Cuts axes so that a tile fits L2; `None` if no cut fits, if one tile is the whole, or if the nests share
 /// too few arrays.
 fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
-    let own = || nests.iter().map(SizedNest::with_own_sizes);
-    let (moved, all) = (bytes_moved(own()), array_bytes_of(own()));
-    if all <= MIN_GROUP_BYTES || moved.saturating_sub(all) < moved / MIN_SAVED_DIVISOR {
+    let sized_nests = || nests.iter().map(SizedNest::with_own_sizes);
+    let (moved, distinct_bytes) = (bytes_moved(sized_nests()), array_bytes_of(sized_nests()));
+    if distinct_bytes <= MIN_GROUP_BYTES
+        || moved.saturating_sub(distinct_bytes) < moved / MIN_SAVED_DIVISOR
+    {
         return None;
     }
     let size = |axis: usize| nests[0].shape[axis];
@@ -440,12 +442,12 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
             axes[..last].iter().map(|&axis| CutAxis { axis, size: size(axis), tile: 1 }).collect();
         let axis = axes[last];
         let with = |tile| [&outer[..], &[CutAxis { axis, size: size(axis), tile }]].concat();
-        let (one, two) = (tile_bytes(nests, &with(1)), tile_bytes(nests, &with(2)));
-        if one > MAX_STEP_BYTES {
+        let (one_step, two_steps) = (tile_bytes(nests, &with(1)), tile_bytes(nests, &with(2)));
+        if one_step > MAX_STEP_BYTES {
             continue;
         }
-        let each = two.saturating_sub(one).max(1);
-        let tile = (1 + TILE_BYTES.saturating_sub(one) / each).min(size(axis));
+        let bytes_per_step = two_steps.saturating_sub(one_step).max(1);
+        let tile = (1 + TILE_BYTES.saturating_sub(one_step) / bytes_per_step).min(size(axis));
         let is_innermost = nests.iter().any(|nest| {
             axis + 1 == nest.shape.rank() || nest.operands().any(|access| is_column(access, axis))
         });

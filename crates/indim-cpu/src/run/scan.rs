@@ -441,7 +441,7 @@ impl StridedElements {
     /// # Safety
     /// The row has an element of type `T` that is valid for reads for each of `elements`.
     unsafe fn read<T: ScanElement<A>, A: Element>(self, elements: &mut [A]) {
-        let each = |elements: &mut [A], stride: isize| {
+        let read_at_stride = |elements: &mut [A], stride: isize| {
             for (number, element) in elements.iter_mut().enumerate() {
                 let from = self.first.wrapping_offset(number as isize * stride);
                 // SAFETY: the caller ensures a readable element for each of `elements`.
@@ -451,8 +451,8 @@ impl StridedElements {
         };
         // A constant stride lets the compiler use vectors.
         match self.stride == size_of::<T>() as isize {
-            true => each(elements, size_of::<T>() as isize),
-            false => each(elements, self.stride),
+            true => read_at_stride(elements, size_of::<T>() as isize),
+            false => read_at_stride(elements, self.stride),
         }
     }
 
@@ -461,7 +461,7 @@ impl StridedElements {
     /// # Safety
     /// The row has an element of type `T` that is valid for writes for each of `elements`.
     unsafe fn write<T: ScanElement<A>, A: Element>(self, elements: &[A]) {
-        let each = |stride: isize| {
+        let write_at_stride = |stride: isize| {
             for (number, &element) in elements.iter().enumerate() {
                 let to = self.first.wrapping_offset(number as isize * stride);
                 let stored = T::narrow(element).to_storage();
@@ -470,8 +470,8 @@ impl StridedElements {
             }
         };
         match self.stride == size_of::<T>() as isize {
-            true => each(size_of::<T>() as isize),
-            false => each(self.stride),
+            true => write_at_stride(size_of::<T>() as isize),
+            false => write_at_stride(self.stride),
         }
     }
 }

@@ -559,15 +559,15 @@ impl StridedRun {
     /// Calls `visit` with the number and the address of each of `count` elements.
     #[inline(always)]
     fn visit<T: Element>(self, count: usize, mut visit: impl FnMut(usize, *mut u8)) {
-        let mut each = |stride: isize| {
+        let mut visit_at_stride = |stride: isize| {
             for number in 0..count {
                 visit(number, self.first.wrapping_offset(number as isize * stride));
             }
         };
         // A constant stride lets the compiler use vectors.
         match self.stride == size_of::<T>() as isize {
-            true => each(size_of::<T>() as isize),
-            false => each(self.stride),
+            true => visit_at_stride(size_of::<T>() as isize),
+            false => visit_at_stride(self.stride),
         }
     }
 

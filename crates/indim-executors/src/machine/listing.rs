@@ -12,8 +12,8 @@ pub(super) fn list(
     nest: &LoopNest,
     describe: &dyn Fn(&Access) -> String,
 ) -> String {
-    let all = code.functions.iter().chain(&code.fold_functions);
-    all.map(|functions| operand_text(code, nest, functions, describe)).collect()
+    let functions = code.functions.iter().chain(&code.fold_functions);
+    functions.map(|functions| operand_text(code, nest, functions, describe)).collect()
 }
 
 fn operand_text(
@@ -71,9 +71,9 @@ fn source_text(
     describe: &dyn Fn(&Access) -> String,
 ) -> String {
     let accesses = &nest.accesses;
-    let taken = register.checked_sub(accesses.len()).map(|index| &nest.instructions[index]);
+    let instruction = register.checked_sub(accesses.len()).map(|index| &nest.instructions[index]);
     let table =
-        taken.filter(|instruction| matches!(instruction.kind, InstructionKind::Take { .. }));
+        instruction.filter(|instruction| matches!(instruction.kind, InstructionKind::Take { .. }));
     match table {
         Some(take) => {
             format!(

@@ -69,11 +69,12 @@ impl FlatNest {
             return Ok(None);
         };
         let count = functions.outputs.len() + functions.inputs.len();
-        let all = NestSteps { code, nest, axes };
-        let Some((steps, row)) = all.steps_and_row().filter(|_| count <= MAX_FLAT_OPERANDS) else {
+        let nest_steps = NestSteps { code, nest, axes };
+        let Some((steps, row)) = nest_steps.steps_and_row().filter(|_| count <= MAX_FLAT_OPERANDS)
+        else {
             return Ok(None);
         };
-        let Some(operands) = all.operands(functions) else { return Ok(None) };
+        let Some(operands) = nest_steps.operands(functions) else { return Ok(None) };
         let (outputs, inputs) = operands.split_at(functions.outputs.len());
         let form = |it: &FunctionOperand| it.form;
         let written = outputs.iter().map(|it| &nest.nest.stores[it.operand]);
@@ -95,7 +96,7 @@ impl FlatNest {
             return Ok(None);
         }
         let row_elements = row.unwrap_or(1);
-        let tile = match all.fits_tile(steps * row_elements) {
+        let tile = match nest_steps.fits_tile(steps * row_elements) {
             true => steps,
             false => balanced_steps(steps, long_tile(code, nest) / row_elements),
         };

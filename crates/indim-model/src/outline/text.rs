@@ -21,8 +21,8 @@ impl Outline {
     }
 
     fn list(&self, values: &[Option<ValueIndex>]) -> String {
-        let one = |value: &Option<ValueIndex>| value.map_or("-".to_owned(), |it| self.typed(it));
-        let mut listed: Vec<String> = values.iter().take(MAX_LISTED).map(one).collect();
+        let text = |value: &Option<ValueIndex>| value.map_or("-".to_owned(), |it| self.typed(it));
+        let mut listed: Vec<String> = values.iter().take(MAX_LISTED).map(text).collect();
         if values.len() > MAX_LISTED {
             listed.push(format!("and {} more", values.len() - MAX_LISTED));
         }
@@ -39,8 +39,9 @@ impl Outline {
         writeln!(formatter, "{kind}{} ({operator}){region}", self.label(node))?;
         writeln!(formatter, "  {} -> {}", self.list(&node.operands), self.list(&node.results))?;
         if node.is_opaque && !node.attributes.is_empty() {
-            let one = |(name, text): &(String, String)| format!("{name}={text}");
-            let texts: Vec<String> = node.attributes.iter().take(MAX_LISTED).map(one).collect();
+            let attribute = |(name, text): &(String, String)| format!("{name}={text}");
+            let texts: Vec<String> =
+                node.attributes.iter().take(MAX_LISTED).map(attribute).collect();
             writeln!(formatter, "  {}", texts.join(", "))?;
         }
         write!(formatter, "{}", VerdictText { outline: self, node })

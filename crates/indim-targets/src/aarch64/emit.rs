@@ -432,8 +432,8 @@ impl Emitter<'_> {
         let Some(listing) = &mut self.assembler.listing else { return };
         let pointers: Vec<String> = self.pointers.iter().copied().map(name).collect();
         listing.header(self.input, &pointers, [OPERANDS, INDEX, LIMIT].map(name));
-        let held = self.input.accumulators.iter();
-        listing.accumulators(held.map(|it| (it.output, format!("v{}", it.physical))));
+        let accumulators = self.input.accumulators.iter();
+        listing.accumulators(accumulators.map(|it| (it.output, format!("v{}", it.physical))));
     }
 }
 

@@ -140,8 +140,8 @@ impl<O: TargetLowering> Selector<'_, O> {
     fn select_guarded_arm(&mut self, select: SsaValue, GuardedArm { arm, values }: &GuardedArm) {
         self.value = select;
         let size = self.body.lane(select).size();
-        let taken = self.taken_mask(select, *arm, size);
-        let sources = [SourceOperand::Register(taken), SourceOperand::None, SourceOperand::None];
+        let mask = self.taken_mask(select, *arm, size);
+        let sources = [SourceOperand::Register(mask), SourceOperand::None, SourceOperand::None];
         self.push(Action::Skip, self.is_wide(size), Some(size as u8), None, sources);
         // Registers that the arm computes are undefined after it, except for its result.
         let (numbers, masks) = (self.numbers.clone(), self.masks.clone());

@@ -159,13 +159,13 @@ impl<O: TargetLowering> Selector<'_, O> {
 pub(super) fn preferred_mask_sizes(body: &Body) -> Vec<usize> {
     let mut sizes = vec![1; body.instructions.len()];
     for (index, instruction) in body.instructions.iter().enumerate().rev() {
-        let wanted = match instruction.lane {
+        let mask_size = match instruction.lane {
             LaneType::Bool => sizes[index],
             lane => lane.size(),
         };
         for operand in instruction.operands() {
             if body.lane(*operand) == LaneType::Bool {
-                sizes[operand.index()] = sizes[operand.index()].max(wanted);
+                sizes[operand.index()] = sizes[operand.index()].max(mask_size);
             }
         }
     }

@@ -536,9 +536,9 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         let Roles { index, limit, operands, pointers, .. } = *self.roles;
         let pointers: Vec<String> = pointers.iter().copied().map(name).collect();
         listing.header(self.input, &pointers, [operands, index, limit].map(name));
-        let held = self.input.accumulators.iter();
+        let accumulators = self.input.accumulators.iter();
         listing.accumulators(
-            held.map(|it| {
+            accumulators.map(|it| {
                 (it.output, name(physical_register::<S>(it.physical, S::REGISTER_BYTES)))
             }),
         );

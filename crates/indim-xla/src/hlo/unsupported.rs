@@ -52,7 +52,7 @@ pub(super) fn unsupported_instructions(
     let mut is_unsupported: Vec<bool> = Vec::with_capacity(entry + 1);
     // Called computations come before their callers.
     for computation in &module.computations[..=entry] {
-        let one = |instruction: &Instruction| {
+        let is_instruction_unsupported = |instruction: &Instruction| {
             walk.instruction(instruction, false);
             // `instruction` has marked the computation if it inlines the call; `take` removes the mark.
             let called = instruction.called.filter(|&it| walk.computations[it].take().is_some());
@@ -60,7 +60,8 @@ pub(super) fn unsupported_instructions(
             let calls_unsupported = callees.any(|it| is_unsupported.get(it) == Some(&true));
             core::mem::take(&mut walk.unsupported).check().is_err() || calls_unsupported
         };
-        let are_unsupported: Vec<bool> = computation.instructions.iter().map(one).collect();
+        let are_unsupported: Vec<bool> =
+            computation.instructions.iter().map(is_instruction_unsupported).collect();
         is_unsupported.push(are_unsupported.contains(&true));
         unsupported_instructions.push(are_unsupported);
     }

@@ -295,9 +295,9 @@ fn rules_of(
     };
     let mut rules: Vec<String> =
         own_origin.rule.clone().filter(|rule| !wants_equal(rule)).into_iter().collect();
-    let own = [value];
+    let broadcast = [value];
     let operands = match graph[value].kind {
-        NodeKind::BroadcastInDim(_) => &own[..],
+        NodeKind::BroadcastInDim(_) => &broadcast[..],
         _ => &graph[value].operands,
     };
     for &operand in operands {

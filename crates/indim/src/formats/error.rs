@@ -123,11 +123,11 @@ impl LoadError {
 impl LoadError {
     /// Notes the values that make the program run.
     fn with_note(&self, mut diagnostic: Diagnostic) -> Diagnostic {
-        let one = |(name, value_type): &(String, ValueType)| {
+        let text = |(name, value_type): &(String, ValueType)| {
             format!("{}: {value_type}", indim_graph::terminal::printable(name))
         };
         let mut listed: Vec<String> =
-            self.context.to_provide.iter().take(MAX_LISTED).map(one).collect();
+            self.context.to_provide.iter().take(MAX_LISTED).map(text).collect();
         if self.context.to_provide.len() > MAX_LISTED {
             listed.push(format!("{} more", self.context.to_provide.len() - MAX_LISTED));
         }

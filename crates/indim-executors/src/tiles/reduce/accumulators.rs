@@ -42,20 +42,20 @@ impl Accumulators {
         is_sequential: impl Fn(&StoreFold) -> bool,
     ) -> Accumulators {
         let AccumulatorCounts { lanes, nodes, results } = counts;
-        let mut all = Accumulators { stores: SmallVec::new(), bytes: 0 };
+        let mut accumulators = Accumulators { stores: SmallVec::new(), bytes: 0 };
         for fold in folds {
-            let first = all.bytes;
+            let first = accumulators.bytes;
             // Results reuse the memory of the lanes.
             let lane_bytes = (lanes * fold.size).max(results * fold.result_size);
             let second = first + lane_bytes.next_multiple_of(64);
-            all.bytes = second + (nodes.max(results) * fold.size).next_multiple_of(64);
-            all.stores.push(StoreOffsets {
+            accumulators.bytes = second + (nodes.max(results) * fold.size).next_multiple_of(64);
+            accumulators.stores.push(StoreOffsets {
                 lanes: first,
                 nodes: second,
                 is_sequential: is_sequential(fold),
             });
         }
-        all
+        accumulators
     }
 
     /// The tree over `width` columns of a store, in `memory`.

@@ -207,12 +207,17 @@ impl BoundNest for BoundColumns {
             let memory = workspace.accumulators(self.accumulators.bytes);
             for index in 0..self.columns.units {
                 let unit = self.columns.unit(index);
-                let own = index * segments..(index + 1) * segments;
+                let unit_segments = index * segments..(index + 1) * segments;
                 for (store, columns) in self.trees(memory, &unit).enumerate() {
                     // SAFETY: the caller ensures that all tiles have run, so each segment of the unit has
                     // saved its nodes.
                     unsafe {
-                        self.segment_results.combine(bases.shared, store, own.clone(), &columns);
+                        self.segment_results.combine(
+                            bases.shared,
+                            store,
+                            unit_segments.clone(),
+                            &columns,
+                        );
                         self.write(bases, &unit, store, &columns);
                     }
                 }

@@ -43,8 +43,10 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Combines the lanes of each output, and stores the results.
     pub(super) fn store_nodes(&mut self, reductions: &[LaneReduction]) {
         for (output, &reduction) in reductions.iter().enumerate() {
-            let held = self.input.accumulators.iter().filter(|it| it.output as usize == output);
-            let mut lanes: Vec<(u32, u8)> = held.map(|it| (it.displacement, it.physical)).collect();
+            let registers =
+                self.input.accumulators.iter().filter(|it| it.output as usize == output);
+            let mut lanes: Vec<(u32, u8)> =
+                registers.map(|it| (it.displacement, it.physical)).collect();
             lanes.sort_unstable();
             let registers: Vec<u8> = lanes.into_iter().map(|(_, physical)| physical).collect();
             self.fold_lanes(&registers, &combine_codes::<S>(reduction));
