@@ -307,7 +307,7 @@ impl TextWriter<'_> {
             );
             return self.operation(id, &operation, &format!("({from_text}, {scalar}) -> {result}"));
         }
-        self.search(id, op, axis, node);
+        self.arg_reduction(id, op, axis, node);
     }
 
     /// Writes a scan as a `reduce_window` with windows as long as the axis; legalisation has made the
@@ -340,7 +340,7 @@ impl TextWriter<'_> {
     }
 
     /// JAX's argmax and argmin: a reduction of the elements together with their indices.
-    fn search(&mut self, id: ValueId, op: ReduceOp, axis: usize, node: &Node) {
+    fn arg_reduction(&mut self, id: ValueId, op: ReduceOp, axis: usize, node: &Node) {
         let from = &self.graph[node.operands[0]].array_type;
         let Some((direction, start)) = search_of(op, from.dtype) else { return };
         let (operand, value, number) = (self.value(node.operands[0]), self.value(id), id.index());

@@ -22,7 +22,7 @@ pub enum Reducer {
     Folds(Vec<Op>),
     /// An arg-reduction: the extreme of the first operand, and the second operand at its position, the
     /// smallest at ties.
-    Search(ReduceOp),
+    ArgReduction(ReduceOp),
 }
 
 /// How a scatter combines an update with an element.
@@ -84,9 +84,9 @@ impl ReducerBody {
         let result = |&term: &usize| self.terms.get(term)?.as_deref();
         let results: Vec<&str> = results.iter().map(result).collect::<Option<_>>()?;
         if let [extreme, position] = results[..]
-            && let Some(search) = search(extreme, position, element)
+            && let Some(op) = arg_reduction(extreme, position, element)
         {
-            return Some(Reducer::Search(search));
+            return Some(Reducer::ArgReduction(op));
         }
         let count = results.len();
         let fold = |(number, result): (usize, &&str)| fold(result, number, number + count);
@@ -119,10 +119,10 @@ fn fold(result: &str, accumulator: usize, element: usize) -> Option<Op> {
 
 /// The arg-reduction of a body in JAX's form. Without its check for NaN, as JAX writes it for integers, a NaN
 /// loses against every element after it; so a body for floats must have the check.
-fn search(extreme: &str, position: &str, element: Option<DType>) -> Option<ReduceOp> {
-    let searches = [("gt", ReduceOp::ArgMax), ("lt", ReduceOp::ArgMin)];
+fn arg_reduction(extreme: &str, position: &str, element: Option<DType>) -> Option<ReduceOp> {
+    let arg_reductions = [("gt", ReduceOp::ArgMax), ("lt", ReduceOp::ArgMin)];
     let has_no_nan = element.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
-    let found = searches.into_iter().find(|(comparison, _)| {
+    let found = arg_reductions.into_iter().find(|(comparison, _)| {
         let ordinary = has_no_nan.then(|| format!("{comparison}(0,2)"));
         let with_nan = format!("or({comparison}(0,2),ne(0,0))");
         ordinary.iter().chain([&with_nan]).any(|first_wins| {
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn searches_are_recognised() {
+    fn arg_reductions_are_recognised() {
         for element in [DType::F32, DType::I32, DType::Bool] {
             let checks_nan = |compare| of_jax(compare, true, element);
-            assert_eq!(checks_nan(Op::Gt), Some(Reducer::Search(ReduceOp::ArgMax)));
-            assert_eq!(checks_nan(Op::Lt), Some(Reducer::Search(ReduceOp::ArgMin)));
+            assert_eq!(checks_nan(Op::Gt), Some(Reducer::ArgReduction(ReduceOp::ArgMax)));
+            assert_eq!(checks_nan(Op::Lt), Some(Reducer::ArgReduction(ReduceOp::ArgMin)));
             assert_eq!(checks_nan(Op::Ge), None);
         }
-        let max = Some(Reducer::Search(ReduceOp::ArgMax));
+        let max = Some(Reducer::ArgReduction(ReduceOp::ArgMax));
         assert_eq!(of_jax(Op::Gt, false, DType::U8), max);
         for float in [DType::F16, DType::Bf16, DType::F32, DType::F64] {
             assert_eq!(of_jax(Op::Gt, false, float), None, "{float}");

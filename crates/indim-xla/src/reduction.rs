@@ -22,7 +22,7 @@ pub fn reduce(
     let (values, starts) = operands.split_at(operands.len() / 2);
     let count = match reducer {
         Reducer::Folds(ops) => ops.len(),
-        Reducer::Search(_) => 2,
+        Reducer::ArgReduction(_) => 2,
     };
     if operands.len() != 2 * count {
         let expected = format!("{count} values and as many starts");
@@ -35,7 +35,7 @@ pub fn reduce(
             let each = ops.iter().zip(values).zip(starts);
             each.map(|((&op, value), start)| fold(builder, op, value, start, &axes)).collect()
         }
-        Reducer::Search(op) => search(builder, *op, values, starts, &axes),
+        Reducer::ArgReduction(op) => arg_reduce(builder, *op, values, starts, &axes),
     }
 }
 
@@ -94,7 +94,7 @@ fn fold(
 }
 
 /// The extreme along an axis and its position; the second operand must be an iota along the axis.
-fn search(
+fn arg_reduce(
     b: &GraphBuilder,
     op: ReduceOp,
     values: &[ArrayValue],

@@ -311,7 +311,9 @@ impl TextWriter<'_> {
         let indices = shape(&ArrayType::new(DType::I64, from.shape.clone()));
         self.line(&count, format!("{indices} iota(), iota_dimension={axis}"));
         self.line(&zero, "s64[] constant(0)".to_owned());
-        self.applied.entry(apply.clone()).or_insert_with(|| search(from.dtype, direction));
+        self.applied
+            .entry(apply.clone())
+            .or_insert_with(|| arg_reduction_body(from.dtype, direction));
         let extreme = shape(&ArrayType::new(from.dtype, node.array_type.shape.clone()));
         let both = format!("{}.both", value(id));
         self.line(
@@ -339,7 +341,7 @@ fn elementwise(op: Op, operands: &str) -> Option<String> {
 }
 
 /// The body of JAX's argmax or argmin: the first of equal extremes wins, and the first of NaNs.
-fn search(dtype: DType, direction: &str) -> String {
+fn arg_reduction_body(dtype: DType, direction: &str) -> String {
     let number = scalar(dtype);
     let (nan, wins) = match dtype.is_float() {
         true => ("  n = pred[] compare(a, a), direction=NE\n  w = pred[] or(g, n)\n", "w"),
