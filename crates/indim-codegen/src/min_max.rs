@@ -17,6 +17,7 @@ pub(crate) fn simplify_min_max(
     if x != y {
         return without_equality_test(builder, x, y, on_true, on_false);
     }
+    // `x == x` tells whether `x` is a number.
     let extreme = min_max_with_zero(builder, lane, x, on_true)?;
     Some(builder.push(Primitive::Select, lane, &[condition, extreme, on_false]))
 }

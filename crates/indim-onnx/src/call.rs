@@ -54,7 +54,7 @@ impl Call<'_> {
     }
 
     /// # Errors
-    /// Those of [`Call::known`].
+    /// Those of [`Call::required`].
     pub(super) fn value(&self, position: usize) -> Result<&Value, FormatErrorKind> {
         self.required(position).map(|known| &known.value)
     }

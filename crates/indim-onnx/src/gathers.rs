@@ -54,6 +54,7 @@ fn reduction(call: &Call<'_>) -> Result<ScatterOp, FormatErrorKind> {
         "add" | "mul" => REDUCTION_SINCE,
         _ => EXTREMES_SINCE,
     };
+    // `set` is not a name of ONNX.
     let op = name.parse().ok().filter(|&op| op != ScatterOp::Set && call.version() >= since);
     op.ok_or_else(|| unknown(&name))
 }

@@ -62,7 +62,7 @@ pub(super) fn element_name(number: i64) -> String {
     }
 }
 
-/// ONNX's number of an element type.
+/// ONNX's number of an element type; 0 (`UNDEFINED`) for a type that ONNX lacks.
 pub(super) fn number_of(dtype: DType) -> i32 {
     let is_same = |row: &(&str, Option<DType>)| row.1 == Some(dtype);
     ELEMENT_TYPES.iter().position(is_same).unwrap_or(0) as i32

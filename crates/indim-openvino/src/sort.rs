@@ -69,9 +69,11 @@ pub(super) fn search_sorted(call: &Call<'_>) -> LoweringResult {
     }
     sizes.push(length);
     let along: Vec<i64> = (0..rank as i64).collect();
-    let mut of_table = along.clone();
-    of_table[rank - 1] = rank as i64;
-    let table = b.broadcast_in_dim(table, &of_table, sizes.clone())?;
+    let mut table_axes = along.clone();
+    table_axes[rank - 1] = rank as i64;
+    // Each value is compared with all elements of its row: both operands get the axes of the values, then one
+    // of the length of the table.
+    let table = b.broadcast_in_dim(table, &table_axes, sizes.clone())?;
     let values = b.broadcast_in_dim(values, &along, sizes)?;
     Ok(b.convert(search_rows(&table, &values, side)?, dtype)?)
 }

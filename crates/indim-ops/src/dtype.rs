@@ -174,8 +174,8 @@ dtypes! {
 }
 
 impl DType {
-    /// Whether this type is wider than another one: by class, from `bool` over storage types, integers and
-    /// floats to complex numbers, then by size.
+    /// Whether this type is wider than another one: by class, in the order `bool`, storage types, integers,
+    /// floats, complex numbers; then by size.
     ///
     /// ```
     /// use indim_ops::DType;

@@ -1,14 +1,14 @@
-//! Sums of short chains over columns that are read in place: depthwise convolutions, and few rows in general.
-//! Holds unsafe code.
+//! Products of few rows whose sum is one chain of at most `MAX_CHAIN` fused multiply-adds (`order.rs`). The
+//! columns of `y` are read in place, not packed, as in depthwise convolutions. Holds unsafe code.
 
 use crate::vector::{Vector, load_elements};
 
 /// Maximum rows of one call.
 pub(crate) const MAX_STENCIL_ROWS: usize = 4;
 
-/// The arguments of the sums of some rows and neighbouring columns. Strides and offsets are in bytes.
+/// The arguments of the products of some rows and neighbouring columns. Strides and offsets are in bytes.
 pub(crate) struct StencilArguments {
-    /// The packed rows: their elements for each index.
+    /// The rows of `x`: for each summed index, the elements of all rows, adjacent.
     pub(crate) x: *const u8,
     /// The first column, without the offset of an index.
     pub(crate) y: *const u8,
@@ -16,7 +16,7 @@ pub(crate) struct StencilArguments {
     pub(crate) y_column_stride: isize,
     /// Offsets of `y` for each index.
     pub(crate) offsets: *const isize,
-    /// Number of summed indices: at most the length of a chain.
+    /// Number of summed indices: at most `MAX_CHAIN`.
     pub(crate) length: usize,
     /// Number of columns.
     pub(crate) columns: usize,
@@ -26,7 +26,7 @@ pub(crate) struct StencilArguments {
     pub(crate) out_row_stride: isize,
 }
 
-/// Sums of short chains compiled for a level and a number of rows.
+/// Products of few rows, compiled for a level and a number of rows.
 ///
 /// # Safety
 /// - `x` is valid for reads of `length` elements of each row, `offsets` of `length` offsets;

@@ -50,8 +50,8 @@ impl Structure {
         }
     }
 
-    /// Whether a call returns `out` itself. It does not if an array is new, or if `out` is a tuple of one
-    /// array.
+    /// Whether a call returns `out` itself. It does not if `out` has a `None`, whose result is a new array,
+    /// or if `out` is the tuple of one array for a single result.
     pub(crate) fn returns_out(
         &self,
         out: &Bound<'_, PyAny>,

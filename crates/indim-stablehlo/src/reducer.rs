@@ -1,5 +1,5 @@
-//! Recognition of the reducer in the body of a `stablehlo.reduce`, the comparator of a `sort` and the
-//! updates of a `scatter`.
+//! Recognition of the reducer in the body of a `stablehlo.reduce`, the comparator of a `sort`, and the
+//! combination of an element with an update in a `scatter`.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ pub(super) fn comparator_of(
         .flatten()
 }
 
-/// The updates of a scatter; `None` if indim lacks them.
+/// How a scatter combines each update with an element; `None` if indim lacks it.
 pub(super) fn updates_of(
     operation: &SyntaxOperation,
     attributes: &AttributeReader<'_>,
@@ -100,7 +100,7 @@ fn results_of(
     None
 }
 
-/// The number of a constant with one element.
+/// The value of a constant with one element.
 fn scalar(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Option<f64> {
     let span = attributes.optional(operation, "value")?;
     let element = Dense::read_all(attributes, span, operation.first_array_type(), 1).ok()??;

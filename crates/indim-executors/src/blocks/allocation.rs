@@ -4,9 +4,10 @@ use indim_loops::loop_nest::{Local, LoopNest};
 
 use crate::tiles::code::BLOCK_BYTES;
 
-/// Linear scan: returns for each instruction the offset of its block, in bytes, and the number of blocks. A
-/// block is free after the last instruction that reads it. A result never gets the block of an operand,
-/// because the destination of a kernel must not overlap its sources.
+/// Linear scan: returns for each instruction the offset of its block in the workspace, in bytes (never
+/// `None`, because each kernel writes a block), and the number of blocks. A block is free after the last
+/// instruction that reads it. A result never gets the block of an operand, because the destination of a
+/// kernel must not overlap its sources.
 pub(crate) fn allocate(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
     let last_uses = last_uses(nest);
     let mut blocks: Vec<usize> = Vec::with_capacity(nest.instructions.len());

@@ -1,9 +1,9 @@
 //! Graphs in which counters are parameters, so that the axes of the counters can be cut.
 //!
-//! A counter is an array of the numbers 0, 1, 2, ... along one axis. A chunk of a counter has the positions
-//! of the chunk along the whole axis. An `iota` becomes a broadcast of a counter. A reduction along several
-//! axes that a reshape merged, such as an arg-reduction over several axes, becomes a sequence of reductions
-//! along one axis each. An arg-reduction then computes the index of the extreme from counters.
+//! A counter is an array of the numbers 0, 1, 2, ... along one axis. A chunk of a counter holds the chunk's
+//! positions in the whole axis, not numbers from 0. An `iota` becomes a broadcast of a counter. A reduction
+//! along several axes that a reshape merged, such as an arg-reduction over several axes, becomes a sequence
+//! of reductions along one axis each. An arg-reduction then computes the index of the extreme from counters.
 
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
@@ -142,6 +142,7 @@ impl CounterRewriter {
     fn reduce_axes(&mut self, merged: &MergedAxes<'_>) -> Result<ValueId, VerifyErrorKind> {
         let mut axes = merged.axes.clone().rev();
         let last = axes.next().expect("invariant: several axes");
+        // The `extremum` of a fold is the fold itself.
         let mut folded = self.reduce(merged.op.extremum(), merged.operand, last)?;
         if !merged.op.is_arg_reduction() {
             for axis in axes {

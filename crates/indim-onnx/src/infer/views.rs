@@ -1,4 +1,7 @@
 //! Shape rules of operators that rearrange elements: reshapes, slices, concatenations, transpositions.
+//!
+//! A value may have known elements, each a symbolic size. So sizes that go through `Shape`, `Slice`, `Concat`
+//! and `Reshape` stay known.
 
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::TargetRule;
@@ -358,6 +361,9 @@ fn slice_list(
 /// Bounds from this number on mean the end of the axis.
 const END_OF_AXIS: i64 = i32::MAX as i64;
 
+/// Maximum `blocksize`, so that its square does not overflow.
+const MAX_BLOCK_SIZE: i64 = i32::MAX as i64;
+
 /// The size of a slice of an axis. A negative bound counts from the end; a symbolic size is assumed to
 /// be at least as large as such a bound.
 fn slice_size(
@@ -412,7 +418,7 @@ pub(super) fn space_to_depth(call: &RuleCall<'_>) -> RuleResult {
 fn move_blocks(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
     let sizes = call.sizes_of_rank(0, 4)?;
     let block = call.call.required_int("blocksize")?;
-    if !(1..=END_OF_AXIS).contains(&block) {
+    if !(1..=MAX_BLOCK_SIZE).contains(&block) {
         return shape_error(format!("blocksize is {block}"));
     }
     let scale = |size: &SymbolicSize, by: i64, grows: bool| match grows {

@@ -97,6 +97,7 @@ def median(x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: boo
 def nanmedian(x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: bool = False):
     """The median along axes of the elements that are not NaN; NaN if all are NaN."""
     rows, result = _rows(_real("nanmedian", x), axis, keepdims)
+    # `bfloat16` has the kind V.
     if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
         return result(_median_of(rows))
     return result(_nan_between(rows, 0.5, _mean))

@@ -32,7 +32,7 @@ pub(super) struct Computation {
 /// An instruction.
 #[derive(Debug)]
 pub(super) struct Instruction {
-    /// Span of its name; `None` for a nested instruction.
+    /// Span of its name; `None` for an instruction that is written in place as an operand.
     pub(super) name: Option<Span>,
     /// Span of its opcode.
     pub(super) span: Span,
@@ -41,7 +41,7 @@ pub(super) struct Instruction {
     pub(super) shape: Option<HloShape>,
     /// Indices of operands in the same computation.
     pub(super) operands: Vec<usize>,
-    /// The number of a parameter, once the computation is complete.
+    /// The number of a `parameter` instruction; [`Computation::new`] sets it.
     pub(super) parameter: Option<usize>,
     /// The text in the parentheses of a constant or parameter.
     pub(super) content: Option<Span>,
@@ -49,8 +49,8 @@ pub(super) struct Instruction {
     pub(super) attributes: Vec<(Span, Span)>,
     /// Index of the computation that it calls or applies.
     pub(super) called: Option<usize>,
-    /// Indices of the computations of a loop, condition and body, or of a branch: in the order of its index,
-    /// or those of true and false.
+    /// Indices of computations: the condition and the body of a `while`; the branches of a `conditional`, by
+    /// its index, or the one for true before the one for false.
     pub(super) regions: Vec<usize>,
     /// The encoded literal of a constant in a protobuf.
     pub(super) literal: Option<Bytes>,
