@@ -148,6 +148,39 @@ fn loops_stop_for_each_element() {
     }
 }
 
+/// Two loops that differ in their limit alone are two loops.
+#[test]
+fn each_loop_keeps_its_limit() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::I64, []).unwrap();
+    let looped = |limit: u64| {
+        let state = [x.clone()];
+        b.while_loop_up_to(limit, &state, |_, s| Ok(s[0].lt(5i64)), |_, s| Ok(vec![&s[0] + 1i64]))
+    };
+    let results = [looped(10).unwrap().remove(0), looped(3).unwrap().remove(0)];
+    let graph = b.finish(&results).unwrap();
+    let element = |x: i64| vec![Array::from_scalar(x)];
+    assert!(check(&graph, &[element(3), element(9)], &[Some(0)], 0));
+    assert!(!check(&graph, &[element(0), element(9)], &[Some(0)], 0));
+}
+
+/// A search whose tables belong to the elements, and a loop that can fail.
+#[test]
+fn batches_without_elements() {
+    let b = GraphBuilder::new();
+    let table = b.parameter("table", DType::I64, [3]).unwrap();
+    let x = b.parameter("x", DType::I64, []).unwrap();
+    let found = b.search_sorted(&table, &x, SearchSide::Left).unwrap();
+    let taken = |b: &GraphBuilder, s: &[Value]| b.take(&table, &s[0], 0, TakeMode::Error);
+    let looped =
+        b.while_loop(&[&x], |b, s| Ok(taken(b, s)?.lt(0i64)), |_, s| Ok(vec![&s[0] + 1i64]));
+    let graph = b.finish(&[found, looped.unwrap().remove(0)]).unwrap();
+    let empty = graph.vmap(0, &[Some(0), Some(0)], &[Some(0), Some(0)]).unwrap();
+    let arguments = [Array::new([0, 3], Vec::<i64>::new()), Array::new([0], Vec::<i64>::new())];
+    let results = evaluate(&empty, &arguments.map(Result::unwrap)).unwrap();
+    assert!(results.iter().all(|result| result.array_type().shape.to_vec() == [0]));
+}
+
 /// An index is in range while an element's loop runs, and out of range after it.
 #[test]
 fn a_loop_that_has_ended_for_an_element_does_not_fail() {

@@ -78,6 +78,22 @@ impl Recorder {
         }
     }
 
+    /// Records a transformed function, given by its recorder and the names of its results. Messages call the
+    /// step `text`.
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        (function, results): (&Bound<'py, Recorder>, Vec<String>),
+        arguments: Vec<String>,
+        transformation: Transformation,
+        text: &str,
+    ) -> PyResult<Vec<ValueDescription<'py>>> {
+        let computation = self.function(function, results);
+        let step = Transformed { names: Vec::new(), computation, arguments, transformation };
+        let added = self.recording().transform(step, text);
+        describe_all(py, added)
+    }
+
     /// Ends the recording of a function within this one.
     fn function(&self, function: &Bound<'_, Recorder>, results: Vec<String>) -> Computation {
         let recorded = function.get().finish(results);
@@ -236,11 +252,8 @@ impl Recorder {
         cotangents: Option<Vec<String>>,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
-        let computation = self.function(function, results);
         let transformation = Transformation::Gradients { wrt, cotangents };
-        let step = Transformed { names: Vec::new(), computation, arguments, transformation };
-        let added = self.recording().transform(step, text);
-        describe_all(py, added)
+        self.transform(py, (function, results), arguments, transformation, text)
     }
 
     /// Records the results of a separately recorded `function` for `arguments`, then their derivatives in the
@@ -257,11 +270,8 @@ impl Recorder {
         tangents: Vec<String>,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
-        let computation = self.function(function, results);
         let transformation = Transformation::Tangents { wrt, tangents };
-        let step = Transformed { names: Vec::new(), computation, arguments, transformation };
-        let added = self.recording().transform(step, text);
-        describe_all(py, added)
+        self.transform(py, (function, results), arguments, transformation, text)
     }
 
     /// Records the results of a separately recorded `function` for every element of a batch. `in_axes` has
@@ -277,11 +287,8 @@ impl Recorder {
         out_axes: Vec<Option<i64>>,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
-        let computation = self.function(function, results);
         let transformation = Transformation::Batch { in_axes, out_axes };
-        let step = Transformed { names: Vec::new(), computation, arguments, transformation };
-        let added = self.recording().transform(step, text);
-        describe_all(py, added)
+        self.transform(py, (function, results), arguments, transformation, text)
     }
 
     /// Records a loop or branch over separately recorded functions, as `RecordedBody` describes them.

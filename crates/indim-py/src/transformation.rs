@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
+use indim::graph::GraphErrorKind;
 use indim::text::Binding;
-use indim::{ArrayType, Differentiate, GraphBuilder, Shape, Value, Vectorize};
+use indim::{ArrayType, Differentiate, GraphBuilder, GraphError, Shape, Value, Vectorize};
 
 use crate::computation::Computation;
 use crate::error::ComputationError;
@@ -76,7 +77,7 @@ impl Transformed {
             }
             Transformation::Tangents { wrt, .. } => graph(types)?.jvp(wrt)?,
             Transformation::Batch { in_axes, out_axes } => {
-                let (size, types) = batch_element(types, in_axes);
+                let (size, types) = batch_element(types, in_axes)?;
                 graph(types)?.vmap(size, in_axes, out_axes)?
             }
         };
@@ -106,19 +107,35 @@ impl Transformation {
     }
 }
 
-/// The number of elements of a batch, and the types of the arguments of one element. Tracing checked that
-/// each axis exists.
-fn batch_element(types: Vec<ArrayType>, in_axes: &[Option<i64>]) -> (usize, Vec<ArrayType>) {
-    let mut size = 0;
-    let element = |(of, axis): (ArrayType, &Option<i64>)| match axis {
-        None => of,
-        Some(axis) => {
-            let mut sizes = of.shape.to_vec();
-            let rank = sizes.len() as i64;
-            size = sizes.remove(if *axis < 0 { axis + rank } else { *axis } as usize);
-            ArrayType { dtype: of.dtype, shape: Shape::from(sizes) }
+/// The number of elements of a batch, and the types of the arguments of one element. Tracing counted the axes
+/// from the front, and checked that they exist.
+///
+/// # Errors
+/// `argument-type` if arguments have different numbers of elements.
+fn batch_element(
+    types: Vec<ArrayType>,
+    in_axes: &[Option<i64>],
+) -> Result<(usize, Vec<ArrayType>), GraphError> {
+    let mut size = None;
+    let mut elements = Vec::with_capacity(types.len());
+    for (operand, (of, axis)) in types.iter().zip(in_axes).enumerate() {
+        let Some(axis) = axis.and_then(|axis| usize::try_from(axis).ok()) else {
+            elements.push(of.clone());
+            continue;
+        };
+        let mut sizes = of.shape.to_vec();
+        let found = sizes.remove(axis);
+        elements.push(ArrayType::new(of.dtype, Shape::from(sizes.clone())));
+        if *size.get_or_insert(found) != found {
+            sizes.insert(axis, size.unwrap_or(found));
+            let expected = ArrayType::new(of.dtype, Shape::from(sizes));
+            let named = types
+                .iter()
+                .enumerate()
+                .map(|(index, of)| (format!("argument {index}"), of.clone()));
+            let kind = GraphErrorKind::ArgumentType { operand, expected };
+            return Err(GraphError::new(kind, "vmap", named.collect()));
         }
-    };
-    let elements = types.into_iter().zip(in_axes).map(element).collect();
-    (size, elements)
+    }
+    Ok((size.unwrap_or(0), elements))
 }

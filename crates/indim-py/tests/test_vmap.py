@@ -187,6 +187,93 @@ def test_hessians():
     np.testing.assert_allclose(mapped[1], indim.hessian(rosenbrock)(2 * x), rtol=1e-12)
 
 
+def test_captured_arrays_are_read_again():
+    w = np.ones(4)
+    calls = [
+        indim.vmap(lambda x: np.sum(x * w)),
+        indim.vmap(indim.jit(lambda x: np.sum(x * w))),
+        indim.vmap(indim.grad(lambda x: np.sum(x * x * w))),
+        indim.jit(indim.vmap(lambda x: np.sum(x * w))),
+        indim.jacrev(lambda x: x * w),
+        indim.jacfwd(lambda x: x * w),
+        indim.hessian(lambda x: np.sum(x * x * w)),
+    ]
+    for _ in range(2):
+        before = [call(X[0] if i < 4 else X[0, 0]) for i, call in enumerate(calls)]
+        w *= 10
+        after = [call(X[0] if i < 4 else X[0, 0]) for i, call in enumerate(calls)]
+        for one, other in zip(before, after):
+            np.testing.assert_allclose(other, 10 * one, rtol=1e-12)
+
+
+def test_functions_use_traced_values_of_their_closure():
+    x, y, v = X[0], X[1, :2] + 1, X[2, 0]
+    pairs = indim.vmap(lambda a: indim.vmap(lambda b: np.sum(a * b))(y))(x)
+    same(pairs, indim.jit(lambda: np.sum(x[:, None] * y[None], axis=-1))())
+    total = indim.grad(lambda w: np.sum(indim.vmap(lambda a: np.sum(a * w))(x)))(v)
+    np.testing.assert_allclose(total, x.sum(axis=0), rtol=1e-12)
+    each = indim.vmap(lambda a: indim.grad(lambda w: np.sum(w * a) ** 2)(v))(x)
+    np.testing.assert_allclose(each, 2 * (x @ v)[:, None] * x, rtol=1e-12)
+
+    def step(i, s):
+        return s + np.sum(indim.vmap(lambda row: row * s)(x), axis=0)
+
+    looped = indim.fori_loop(0, 2, step, v)
+    np.testing.assert_allclose(looped, v * (1 + x.sum(axis=0)) ** 2, rtol=1e-12)
+
+    @indim.jit
+    def inside(a):
+        value, tangent = indim.jvp(lambda t: t * a, (v,), (np.ones(4),))
+        _, pullback = indim.vjp(lambda t: t * a, v)
+        jacobian = indim.jacrev(lambda t: t * a)(v)
+        return value, tangent, pullback(np.ones(4))[0], jacobian
+
+    value, tangent, gradient, jacobian = inside(x[0])
+    same(value, v * x[0])
+    same(tangent, x[0])
+    same(gradient, x[0])
+    np.testing.assert_array_equal(jacobian, np.diag(x[0]))
+
+
+def test_numbers_and_lists_of_numbers():
+    value, tangent = indim.jvp(lambda x: x**2, (3.0,), (1.0,))
+    assert (float(value), float(tangent)) == (9.0, 6.0)
+    value, tangent = indim.jvp(lambda x, y: x * y, (2.0, 5.0), (1.0, 0.5))
+    assert (float(value), float(tangent)) == (10.0, 6.0)
+    same(indim.jvp(lambda x: x * 2, ([1.0, 2.0],), ([1.0, 0.0],))[1], np.array([2.0, 0.0]))
+    shuffled = indim.jvp(lambda p: p["a"] * p["b"], ({"a": 2.0, "b": 3.0},), ({"b": 0.0, "a": 1.0},))
+    assert float(shuffled[1]) == 3.0
+    assert float(indim.jacrev(lambda x: x**3)(2.0)) == 12.0
+    assert float(indim.jacfwd(lambda x: x**3)(2.0)) == 12.0
+    assert float(indim.hessian(lambda x: x**3)(2.0)) == 12.0
+
+
+def test_an_unequal_batch_of_a_later_call_is_an_error():
+    add = indim.vmap(lambda x, y: x + y)
+    add(X, X)
+    with pytest.raises((ValueError, indim.IndimError), match="argument"):
+        add(X, X[:2])
+    searched = indim.vmap(lambda t, x: np.searchsorted(t, x))
+    assert searched(np.zeros((0, 3)), np.zeros((0, 2))).shape == (0, 2)
+
+
+def test_labelled_arrays_are_refused():
+    xarray = pytest.importorskip("xarray")
+    for transformed in (indim.vmap(named), indim.jacrev(named), indim.hessian(named)):
+        with pytest.raises(TypeError, match="arrays without labels"):
+            transformed(xarray.DataArray(X[0], dims=("a", "b")))
+
+
+@indim.vmap
+def decorated(x):
+    return np.sum(x**2)
+
+
+def test_decorated_functions_can_be_pickled():
+    copy = pickle.loads(pickle.dumps(decorated))
+    same(copy(X[0]), decorated(X[0]))
+
+
 def named(x):
     return np.sum(x**3)
 
@@ -210,10 +297,19 @@ def test_transformed_functions_have_the_name_and_can_be_pickled():
         (lambda: indim.vmap(lambda x: (x, x), out_axes=(0, 0, 0))(X), ValueError, "returns a tuple of 2"),
         (lambda: indim.vmap(lambda x: x, out_axes=None)(X), indim.IndimError, "out_axes"),
         (lambda: indim.vmap(lambda x: x, in_axes=5)(X), ValueError, "has no axis 5"),
+        (lambda: indim.vmap(lambda x, y: x, in_axes=(0, None))(X, y=X), TypeError, "`y` by position"),
+        (lambda: indim.vmap(lambda x, w=W: x)(X), TypeError, "default of `w` is an array"),
+        (lambda: indim.vmap(lambda x, p: x, in_axes=(0,))(X, {"w": X}), ValueError, "1 positions for 2"),
+        (lambda: indim.vmap(lambda p: p["w"], in_axes=({"q": 0},))({"w": X}), ValueError, "keys"),
+        (lambda: indim.vmap(lambda x: x, in_axes=({"q": 0},))(X), ValueError, "for the array"),
         (lambda: indim.jvp(lambda x: x, (X,), (X, X)), TypeError, "one tangent for each argument"),
         (lambda: indim.jvp(lambda x: x, (X,), (X[0],)), TypeError, "has the type of its argument"),
         (lambda: indim.jvp(lambda x: x > 0, (X,), (X,)), TypeError, "only floats"),
         (lambda: indim.jacrev(lambda x: x)(np.arange(3)), TypeError, "respect to floats"),
+        (lambda: indim.jacrev(lambda x: x * 1j)(X), TypeError, "is that of floats"),
+        (lambda: indim.jacrev(lambda x: np.argmax(x))(X[0, 0]), TypeError, "is that of floats"),
+        (lambda: indim.jacrev(lambda x: x, argnums=())(X), TypeError, "no position"),
+        (lambda: indim.hessian(lambda x, y: x, argnums=(0, 1)), TypeError, "one argument"),
         (lambda: indim.jacrev(lambda x: x, argnums=1)(X), TypeError, "not a position"),
         (lambda: indim.jacrev(lambda p: p[0])([X, X]), TypeError, "pass its arrays"),
         (lambda: indim.jacfwd(lambda x, y: (x, y), argnums=(0, 1))(X, X), TypeError, "one position"),

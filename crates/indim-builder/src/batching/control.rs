@@ -19,7 +19,7 @@ impl ControlResults {
     /// The results of the loop or branch of which `node` is a result.
     fn find(&self, node: &Node) -> Option<&[BatchValue]> {
         let is_same = |other: &Node| {
-            other.operands == node.operands && other.kind.regions().eq(node.kind.regions())
+            other.operands == node.operands && first_result(&other.kind) == first_result(&node.kind)
         };
         let found = self.results.iter().find(|(other, _)| is_same(other));
         found.map(|(_, results)| &results[..])
@@ -189,12 +189,24 @@ impl Batcher<'_> {
         values.iter().zip(batched).map(with_axis).collect()
     }
 
+    /// The results of a node for a batch without elements.
+    fn empty_results(&self, node: &Node) -> Result<Vec<BatchValue>, GraphError> {
+        let empty = |of: ArrayType| {
+            let value = self.b.zeros(&self.batched_type(&of)?)?;
+            Ok(BatchValue { value, is_batched: true })
+        };
+        result_types(node).into_iter().map(empty).collect()
+    }
+
     /// The results of a node, computed in a loop over the elements of the batch.
     pub(super) fn one_by_one(
         &self,
         node: &Node,
         operands: &[BatchValue],
     ) -> Result<Vec<BatchValue>, GraphError> {
+        if self.size == 0 {
+            return self.empty_results(node);
+        }
         let batched = operands.iter().filter(|operand| operand.is_batched);
         let batched: Vec<&Value> = batched.map(|operand| &operand.value).collect();
         let states: [Value; 0] = [];
@@ -212,6 +224,24 @@ impl Batcher<'_> {
             })?;
         Ok(results.into_iter().map(|value| BatchValue { value, is_batched: true }).collect())
     }
+}
+
+/// The types of all results of a node.
+fn result_types(node: &Node) -> Vec<ArrayType> {
+    match &node.kind {
+        NodeKind::While { body: region, .. } => region.result_types().cloned().collect(),
+        NodeKind::Branch { branches, .. } => branches[0].result_types().cloned().collect(),
+        _ => vec![node.array_type.clone()],
+    }
+}
+
+/// The kind of the first result of a loop or branch.
+fn first_result(kind: &NodeKind) -> NodeKind {
+    let mut kind = kind.clone();
+    if let NodeKind::While { result, .. } | NodeKind::Branch { result, .. } = &mut kind {
+        *result = 0;
+    }
+    kind
 }
 
 /// All results of a node with these operands.

@@ -68,7 +68,7 @@ fn indices_rank(indices: &BatchValue) -> Result<usize, GraphError> {
 }
 
 /// The value with axis `from` moved to position `to`.
-fn moved_axis(value: &Value, from: usize, to: usize) -> BuildResult {
+pub(super) fn moved_axis(value: &Value, from: usize, to: usize) -> BuildResult {
     let mut permutation: Vec<i64> = (0..value.array_type()?.shape.rank() as i64).collect();
     let moved = permutation.remove(from);
     permutation.insert(to, moved);

@@ -16,6 +16,7 @@ use core::panic::Location;
 use indim_graph::{Graph, GraphError, GraphErrorKind, remove_unused};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
+use indexing::moved_axis;
 use walk::{BatchValue, Batcher};
 
 /// The name of the operation in errors.
@@ -112,10 +113,7 @@ fn parameter(
     };
     let axis = b.checked_axis(VMAP, &[], axis, sizes.len() + 1)?;
     sizes.insert(axis, batcher.size);
-    let mut permutation: Vec<i64> = (0..sizes.len() as i64).collect();
-    let batch = permutation.remove(axis);
-    permutation.insert(0, batch);
-    let value = b.transpose(b.parameter(name, array_type.dtype, sizes)?, &permutation)?;
+    let value = moved_axis(&b.parameter(name, array_type.dtype, sizes)?, axis, 0)?;
     Ok(BatchValue { value, is_batched: true })
 }
 
@@ -140,7 +138,5 @@ fn output(
     let batched = batcher.batched(result)?;
     let rank = batched.array_type()?.shape.rank();
     let axis = b.checked_axis(VMAP, &[], axis, rank)?;
-    let mut permutation: Vec<i64> = (1..rank as i64).collect();
-    permutation.insert(axis, 0);
-    b.transpose(batched, &permutation)
+    moved_axis(&batched, 0, axis)
 }

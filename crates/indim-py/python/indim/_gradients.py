@@ -12,11 +12,22 @@ import operator
 
 import numpy as np
 
+from ._engines import in_container
 from ._foreign import is_labelled
 from ._indim import Recorder
 from ._jit import CompiledFunction
 from ._signatures import signature_of
-from ._tracing import Recording, Tracer, flatten, has_tracer, innermost, rebuilt, result_tracer, running
+from ._tracing import (
+    Recording,
+    Tracer,
+    flatten,
+    rebuilt,
+    result_tracer,
+    running,
+    running_recording,
+)
+from ._transformed import name_of
+from ._trees import filled, leaves_like, leaves_of, mapped
 
 
 class Gradient:
@@ -29,26 +40,26 @@ class Gradient:
         functools.update_wrapper(self, function)
         self.argnums = argnums
         self.has_value = has_value
-        self._name = _name_of(function)
+        self._name = name_of(function)
         self._signature = signature_of(function, self._name)
 
         @functools.wraps(function)
         def flat(*args, **kwargs):
             value, gradients = self._traced(args, kwargs)
-            return value, *_leaves(gradients)
+            return value, *leaves_of(gradients)
 
         flat.__signature__ = self._signature
         self._flat = CompiledFunction(flat, getattr(function, "static", ()))
 
     def __call__(self, *args, **kwargs):
         args, kwargs = self._bound(args, kwargs)
-        wrt_positions = self._wrt_positions(args)
-        args = [_as_arrays(arg, self._name) if i in wrt_positions else arg for i, arg in enumerate(args)]
-        if has_tracer((*args, kwargs)):
+        args = argument_arrays(args, self.argnums, self._name)
+        wrt_positions = _wrt_positions(args, self.argnums, self._name)
+        if running_recording() is not None:
             value, gradients = self._traced(args, kwargs)
         else:
             value, *leaves = self._flat(*args, **kwargs)
-            gradients = _fill([args[position] for position in wrt_positions], leaves)
+            gradients = filled([args[position] for position in wrt_positions], leaves)
         gradients = tuple(gradients) if isinstance(self.argnums, tuple) else gradients[0]
         return (value, gradients) if self.has_value else gradients
 
@@ -58,19 +69,10 @@ class Gradient:
         bound.apply_defaults()
         return bound.args, bound.kwargs
 
-    def _wrt_positions(self, args):
-        """The positions of the arguments that the gradients are with respect to."""
-        positions = self.argnums if isinstance(self.argnums, tuple) else (self.argnums,)
-        for position in positions:
-            if not -len(args) <= position < len(args):
-                raise TypeError(
-                    f"argnums={position} is not a position of the {len(args)} arguments of {self._name}"
-                )
-        return [position % len(args) for position in positions]
-
     def _traced(self, args, kwargs):
-        """The value and the gradients, if some arguments are traced values."""
-        values, gradients = _derive(self.__wrapped__, self._name, args, kwargs, self._wrt_positions(args))
+        """The value and the gradients, in the recording that runs."""
+        wrt_positions = _wrt_positions(args, self.argnums, self._name)
+        values, gradients = _derive(self.__wrapped__, self._name, args, kwargs, wrt_positions)
         return values[0], gradients
 
     def explain(self, *args, **kwargs):
@@ -123,8 +125,8 @@ def vjp(f, *primals):
     >>> pullback(np.array([1.0, 10.0, 100.0]))
     (array([  2., -40., 600.]),)
     """
-    primals = [_as_arrays(primal, _name_of(f)) for primal in primals]
-    outputs = f(*primals) if has_tracer(primals) else _compiled(f)(*primals)
+    primals = [_as_arrays(primal, name_of(f)) for primal in primals]
+    outputs = f(*primals) if running_recording() is not None else _compiled(f)(*primals)
     return outputs, functools.partial(_pull_back, f, primals)
 
 
@@ -136,16 +138,29 @@ def jvp(f, primals, tangents):
     >>> indim.jvp(lambda x: x**2, (np.array([1.0, -2.0]),), (np.array([1.0, 10.0]),))
     (array([1., 4.]), array([  2., -40.]))
     """
-    primals, tangents = tuple(primals), tuple(tangents)
-    primals = tuple(_as_arrays(primal, _name_of(f)) for primal in primals)
-    if _structure(primals) != _structure(tangents):
-        raise TypeError(
-            f"jvp of {_name_of(f)} takes one tangent for each argument, in the same containers: it has "
-            f"{len(primals)} arguments and {len(tangents)} tangents"
-        )
-    if has_tracer([*primals, *tangents]):
+    name = name_of(f)
+    primals = tuple(_as_arrays(primal, name) for primal in primals)
+    given = leaves_like(primals, _in_containers_of(primals, tuple(tangents)))
+    if given is None:
+        raise TypeError(f"jvp of {name} takes one tangent for each argument, in the same containers")
+    tangents = filled(primals, map(_as_tangent, leaves_of(primals), given))
+    if running_recording() is not None:
         return tuple(_push_forward(f, primals, tangents))
     return _compiled(f)(*primals), _compiled_tangent(f)(primals, tangents)
+
+
+def _in_containers_of(primal, tangent):
+    """``tangent`` with each list of numbers as one array, where ``primal`` has an array."""
+    if isinstance(primal, dict) and isinstance(tangent, dict) and primal.keys() == tangent.keys():
+        return {key: _in_containers_of(item, tangent[key]) for key, item in primal.items()}
+    if isinstance(primal, (list, tuple)) and type(primal) is type(tangent) and len(primal) == len(tangent):
+        return rebuilt(primal, [_in_containers_of(*pair) for pair in zip(primal, tangent)])
+    return np.asarray(tangent) if isinstance(tangent, list) and hasattr(primal, "dtype") else tangent
+
+
+def _as_tangent(primal, tangent):
+    """The tangent of an array; a number has the type of the array."""
+    return np.asarray(tangent, primal.dtype) if _is_number(tangent) else tangent
 
 
 @functools.lru_cache(maxsize=64)
@@ -155,29 +170,25 @@ def _compiled_tangent(function):
 
     # Captured objects are searched as if the function were compiled itself.
     tangent.__module__ = getattr(function, "__module__", None)
-    tangent.__qualname__ = f"the tangent of {_name_of(function)}"
+    tangent.__qualname__ = f"the tangent of {name_of(function)}"
     return CompiledFunction(tangent)
 
 
-def _structure(value):
-    """The containers of a value, without its leaves."""
-    if isinstance(value, dict):
-        return dict, tuple(value), tuple(_structure(item) for item in value.values())
-    if isinstance(value, (list, tuple)):
-        return type(value), tuple(_structure(item) for item in value)
-    return None
-
-
 def _pull_back(function, primals, cotangents):
-    if has_tracer([primals, cotangents]):
+    if running_recording() is not None:
         return tuple(_traced_pullback(function, primals, cotangents))
-    return tuple(_fill(primals, _compiled_pullback(function)(cotangents, *primals)))
+    return tuple(filled(primals, _compiled_pullback(function)(cotangents, *primals)))
 
 
 def _traced_pullback(function, primals, cotangents):
-    """The gradients with respect to all arguments, some of them traced values."""
+    """The gradients with respect to all arguments, in the recording that runs."""
     every = range(len(primals))
-    return _derive(function, _name_of(function), primals, {}, every, cotangents)[1]
+    return _derive(function, name_of(function), primals, {}, every, cotangents)[1]
+
+
+def pulled_back(function, primal, cotangent):
+    """The gradient with respect to one argument, in the recording that runs."""
+    return _traced_pullback(function, [primal], cotangent)[0]
 
 
 @functools.lru_cache(maxsize=64)
@@ -188,11 +199,11 @@ def _compiled(function):
 @functools.lru_cache(maxsize=64)
 def _compiled_pullback(function):
     def pullback(cotangents, *primals):
-        return list(_leaves(_traced_pullback(function, primals, cotangents)))
+        return list(leaves_of(_traced_pullback(function, primals, cotangents)))
 
     # Captured objects are searched as if the function were compiled itself.
     pullback.__module__ = getattr(function, "__module__", None)
-    pullback.__qualname__ = f"the pullback of {_name_of(function)}"
+    pullback.__qualname__ = f"the pullback of {name_of(function)}"
     return CompiledFunction(pullback)
 
 
@@ -202,7 +213,7 @@ def _derive(function, name, args, kwargs, wrt_positions, cotangents=None):
 
     Without ``cotangents`` the function gives one number.
     """
-    recorded = _Recorded(function, name, args, kwargs, wrt_positions, cotangents)
+    recorded = _Recorded(function, name, args, kwargs, wrt_positions)
     outer, (kind, _) = recorded.outer, recorded.structure
     if cotangents is not None:
         cotangents = _cotangents(outer, name, recorded.results, cotangents, recorded.structure)
@@ -214,13 +225,13 @@ def _derive(function, name, args, kwargs, wrt_positions, cotangents=None):
     descriptions = outer.recorder(name).derive(*recorded.parts(), cotangents, f"{name}(...)")
     values = [Tracer(outer, value) for value in descriptions]
     count = len(recorded.results)
-    return values[:count], _fill([args[position] for position in wrt_positions], values[count:])
+    return values[:count], filled([args[position] for position in wrt_positions], values[count:])
 
 
 def _push_forward(function, primals, tangents):
     """The results of a function of traced values, and the tangent of each."""
-    name = _name_of(function)
-    recorded = _Recorded(function, name, primals, {}, range(len(primals)), tangents)
+    name = name_of(function)
+    recorded = _Recorded(function, name, primals, {}, range(len(primals)))
     for result in recorded.results:
         if result.dtype.kind in "biu":
             raise TypeError(
@@ -228,35 +239,34 @@ def _push_forward(function, primals, tangents):
                 "numbers have tangents; return it from another function"
             )
     outer = recorded.outer
-    names = [_tangent(outer, name, *pair) for pair in zip(_leaves(primals), _leaves(tangents))]
+    names = [_tangent(outer, name, *pair) for pair in zip(leaves_of(primals), leaves_of(tangents))]
     descriptions = outer.recorder(name).push_forward(*recorded.parts(), names, f"{name}(...)")
     values = [Tracer(outer, value) for value in descriptions]
     count = len(recorded.results)
-    return [recorded.filled(part) for part in (values[:count], values[count:])]
+    return [in_container(*recorded.structure, part) for part in (values[:count], values[count:])]
 
 
 class _Recorded:
-    """A function recorded on parameters of its own, within the recording around: the innermost one of the
-    traced values among the arguments and the cotangents or tangents ``directions``."""
+    """A function recorded on parameters of its own, within the recording that runs."""
 
-    def __init__(self, function, name, args, kwargs, wrt_positions, directions):
-        leaves = list(_leaves((*args, kwargs, directions)))
+    def __init__(self, function, name, args, kwargs, wrt_positions):
+        leaves = list(leaves_of((*args, kwargs)))
         if is_labelled(leaves):
             raise TypeError(
                 f"gradients of {name} are those of arrays without labels, and an argument is one of xarray: "
                 "pass `x.values`, and label what comes of it, `x.copy(data=gradient)`"
             )
-        self.outer = outer = innermost(leaves)
+        self.outer = outer = running_recording()
         self._recording = recording = Recording(Recorder(), name, outer)
         inner, source_ranges = [], []
         for position, arg in enumerate(args):
             first = len(recording.sources)
             if position in wrt_positions:
-                arg = _map_leaves(arg, lambda leaf: outer.tracer(leaf, name))
-            inner.append(_map_leaves(arg, recording.argument))
+                arg = mapped(arg, lambda leaf: outer.tracer(leaf, name))
+            inner.append(mapped(arg, recording.argument))
             source_ranges.append(range(first, len(recording.sources)))
         with running(recording):
-            kind, keys, results = flatten(function(*inner, **_map_leaves(kwargs, recording.argument)))
+            kind, keys, results = flatten(function(*inner, **mapped(kwargs, recording.argument)))
             self.results = [result_tracer(recording, result) for result in results]
         #: The kind of the container of the results, and the keys of a dict.
         self.structure = kind, keys
@@ -267,13 +277,6 @@ class _Recorded:
         results and arguments, and the positions of the arguments that are differentiated."""
         sources = [source._name for source in self._recording.sources]
         return self._recording._recorder, [result._name for result in self.results], sources, self._wrt
-
-    def filled(self, values):
-        """The container of the results with these values."""
-        kind, keys = self.structure
-        if kind == "dict":
-            return dict(zip(keys, values))
-        return values[0] if kind == "single" else tuple(values) if kind == "tuple" else values
 
 
 def _cotangents(outer, name, results, cotangent_container, structure):
@@ -301,10 +304,7 @@ def _cotangent(outer, name, result, cotangent):
 
 def _tangent(outer, name, primal, tangent):
     """The name of a tangent, which has the type of its argument."""
-    primal = outer.tracer(primal, name)
-    if _is_number(tangent):
-        tangent = np.asarray(tangent, primal.dtype)
-    tangent = outer.tracer(tangent, "tangent")
+    primal, tangent = outer.tracer(primal, name), outer.tracer(tangent, "tangent")
     if tangent._dtype != primal._dtype or tangent._shape != primal._shape:
         raise TypeError(
             f"a tangent has the type of its argument: `{primal._value_text}` of {name} is "
@@ -321,8 +321,19 @@ def _container(kind, keys, count):
     return f"a {kind} of {count}" + (f" with the keys {keys}" if keys else "")
 
 
-def _name_of(function):
-    return getattr(function, "__qualname__", repr(function))
+def _wrt_positions(args, argnums, name):
+    """The positions, from 0, of the arguments at ``argnums``."""
+    positions = argnums if isinstance(argnums, tuple) else (argnums,)
+    for position in positions:
+        if not -len(args) <= position < len(args):
+            raise TypeError(f"argnums={position} is not a position of the {len(args)} arguments of {name}")
+    return [position % len(args) for position in positions]
+
+
+def argument_arrays(args, argnums, name):
+    """The arguments of a function; numbers among those at ``argnums`` become arrays."""
+    wrt_positions = _wrt_positions(args, argnums, name)
+    return [_as_arrays(arg, name) if i in wrt_positions else arg for i, arg in enumerate(args)]
 
 
 def _positions(argnums):
@@ -349,26 +360,3 @@ def _as_arrays(value, name):
             f"steps; pass {float(value)!r}"
         )
     return np.asarray(value) if _is_number(value) else value
-
-
-def _leaves(value):
-    """The leaves of nested containers."""
-    if not isinstance(value, (list, tuple, dict)):
-        yield value
-        return
-    for item in value.values() if isinstance(value, dict) else value:
-        yield from _leaves(item)
-
-
-def _map_leaves(value, function):
-    """``value`` with ``function`` applied to each leaf."""
-    if not isinstance(value, (list, tuple, dict)):
-        return function(value)
-    items = value.values() if isinstance(value, dict) else value
-    return rebuilt(value, [_map_leaves(item, function) for item in items])
-
-
-def _fill(templates, leaves):
-    """Containers like the templates, with these leaves in their order."""
-    leaves = iter(leaves)
-    return [_map_leaves(template, lambda _: next(leaves)) for template in templates]

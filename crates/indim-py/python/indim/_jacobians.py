@@ -9,11 +9,11 @@ import operator
 
 import numpy as np
 
-from ._gradients import jvp, vjp
-from ._tracing import Tracer, flatten, innermost
-from ._transformed import TransformedFunction
-from ._trees import leaves_of
-from ._vectorized import vectorise
+from ._engines import in_container
+from ._gradients import argument_arrays, jvp, pulled_back
+from ._tracing import flatten, running_recording
+from ._transformed import TransformedFunction, name_of
+from ._vectorized import vectorised
 
 
 def jacrev(f, argnums=0):
@@ -36,10 +36,13 @@ def jacfwd(f, argnums=0):
     """Like ``jacrev``, by forward mode: for many results and few arguments.
 
     >>> import indim, numpy as np
-    >>> indim.jacfwd(lambda x: x * np.array([1.0, 2.0, 3.0]))(np.float64(5.0))
+    >>> indim.jacfwd(lambda x: x * np.array([1.0, 2.0, 3.0]))(5.0)
     array([1., 2., 3.])
     """
     return _jacobian(f, argnums, jacfwd, _by_forward)
+
+
+jacobian = jacrev
 
 
 def hessian(f, argnums=0):
@@ -50,31 +53,50 @@ def hessian(f, argnums=0):
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    argnums = operator.index(argnums)
-    inner = jacrev(f, argnums)
+    if isinstance(argnums, (tuple, list)):
+        raise TypeError("hessian is that with respect to one argument; its argnums is one position")
 
-    def second(*args, **kwargs):
-        return _of_arguments(inner, argnums, args, kwargs, _by_forward)
+    def gradient_of(function):
+        def gradient(*args, **kwargs):
+            return _of_arguments(function, argnums, args, kwargs, _by_reverse)
 
-    return TransformedFunction(second, hessian, f, (argnums,))
+        gradient.__qualname__ = name_of(function)
+        return gradient
 
+    def traced(function, *args, **kwargs):
+        return _of_arguments(gradient_of(function), argnums, args, kwargs, _by_forward)
 
-jacobian = jacrev
+    return _transformed(f, operator.index(argnums), hessian, traced)
 
 
 def _jacobian(f, argnums, made_by, mode):
-    several = isinstance(argnums, (tuple, list))
-    argnums = tuple(map(operator.index, argnums)) if several else operator.index(argnums)
+    if isinstance(argnums, (tuple, list)):
+        argnums = tuple(map(operator.index, argnums))
+        if not argnums:
+            raise TypeError(f"{made_by.__name__}: argnums has no position")
+    else:
+        argnums = operator.index(argnums)
 
-    def traced(*args, **kwargs):
-        return _of_arguments(f, argnums, args, kwargs, mode)
+    def traced(function, *args, **kwargs):
+        return _of_arguments(function, argnums, args, kwargs, mode)
 
-    return TransformedFunction(traced, made_by, f, (argnums,))
+    return _transformed(f, argnums, made_by, traced)
+
+
+def _transformed(f, argnums, made_by, traced):
+    """The compiled function; numbers among the arguments at ``argnums`` become arrays."""
+
+    def prepare(signature, args, kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return argument_arrays(bound.args, argnums, name_of(f)), bound.kwargs
+
+    return TransformedFunction(traced, made_by, f, (argnums,), prepare)
 
 
 def _of_arguments(f, argnums, args, kwargs, mode):
     """The Jacobians of the results with respect to the arguments at ``argnums``."""
-    name = getattr(f, "__qualname__", repr(f))
+    name = name_of(f)
     positions = argnums if isinstance(argnums, tuple) else (argnums,)
     jacobians = [_of_argument(f, name, position, args, kwargs, mode) for position in positions]
     if not isinstance(argnums, tuple):
@@ -89,8 +111,6 @@ def _of_arguments(f, argnums, args, kwargs, mode):
 
 def _of_argument(f, name, position, args, kwargs, mode):
     """The Jacobians of the results with respect to one argument, in the container of the results."""
-    if not -len(args) <= position < len(args):
-        raise TypeError(f"argnums={position} is not a position of the {len(args)} arguments of {name}")
     position %= len(args)
     primal = args[position]
     if isinstance(primal, (tuple, list, dict)):
@@ -98,62 +118,57 @@ def _of_argument(f, name, position, args, kwargs, mode):
             f"a Jacobian of {name} is that of one array, and argument {position} is a "
             f"{type(primal).__name__}; pass its arrays as arguments"
         )
-    outer = innermost([leaf for leaf in leaves_of((*args, kwargs)) if isinstance(leaf, Tracer)])
-    primal = outer.tracer(primal, name)
-    if primal.dtype.kind in "biuc":
-        raise TypeError(
-            f"a Jacobian of {name} is that with respect to floats, and `{primal._value_text}` is "
-            f"{primal._dtype}; convert it, or use indim.jvp and indim.vjp for complex numbers"
-        )
+    primal = running_recording().tracer(primal, name)
+    _check_float(name, "with respect to", primal)
 
     def of_one(x):
         return f(*args[:position], x, *args[position + 1 :], **kwargs)
 
     of_one.__qualname__ = name
-    return mode(of_one, primal, outer)
+    return mode(of_one, name, primal)
 
 
-def _by_forward(function, primal, outer):
+def _check_float(name, what, value):
+    if value.dtype.kind in "biuc":
+        raise TypeError(
+            f"a Jacobian of {name} is that {what} floats, and `{value._value_text}` is {value._dtype}; "
+            "convert it, or use indim.jvp or indim.vjp for complex numbers"
+        )
+
+
+def _by_forward(function, name, primal):
     """The derivative in the direction of each element of the argument."""
 
     def tangent(direction):
         return jvp(function, (primal,), (direction,))[1]
 
-    columns = vectorise(tangent, (_basis(primal, outer),), {}, 0, -1)
-    return _mapped_results(columns, lambda column: column.reshape((*column.shape[:-1], *primal.shape)))
+    columns = vectorised(tangent, (_basis(primal),), {}, 0, -1)
+    kind, keys, columns = flatten(columns)
+    columns = [column.reshape((*column.shape[:-1], *primal.shape)) for column in columns]
+    return in_container(kind, keys, columns)
 
 
-def _by_reverse(function, primal, outer):
+def _by_reverse(function, name, primal):
     """The gradient of each element of the results."""
     kind, keys, results = flatten(function(primal))
     rows = []
     for index, result in enumerate(results):
+        result = running_recording().tracer(result, name)
+        _check_float(name, "of", result)
 
         def of_result(x, index=index):
             return flatten(function(x))[2][index]
 
         def gradient(cotangent, of_result=of_result):
-            return vjp(of_result, primal)[1](cotangent)[0]
+            return pulled_back(of_result, primal, cotangent)
 
-        of_result.__qualname__ = function.__qualname__
-        result = outer.tracer(result, function.__qualname__)
-        row = vectorise(gradient, (_basis(result, outer),), {}, 0, 0)
+        of_result.__qualname__ = name
+        row = vectorised(gradient, (_basis(result),), {}, 0, 0)
         rows.append(row.reshape((*result.shape, *primal.shape)))
-    if kind == "dict":
-        return dict(zip(keys, rows))
-    return rows[0] if kind == "single" else tuple(rows) if kind == "tuple" else rows
+    return in_container(kind, keys, rows)
 
 
-def _basis(array, outer):
+def _basis(array):
     """For each element of ``array``, an array of its type with 1 at the element and 0 elsewhere."""
-    numbers = outer.tracer(np.arange(array.size), "basis")
+    numbers = running_recording().tracer(np.arange(array.size), "basis")
     return (numbers[:, None] == numbers[None, :]).astype(array.dtype).reshape((array.size, *array.shape))
-
-
-def _mapped_results(results, function):
-    """The results with ``function`` applied to each array."""
-    if isinstance(results, dict):
-        return {key: function(value) for key, value in results.items()}
-    if isinstance(results, (tuple, list)):
-        return type(results)(map(function, results))
-    return function(results)

@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import operator
 
-from ._foreign import is_labelled
+from ._engines import in_container
 from ._indim import Recorder
 from ._numbers import Number
-from ._tracing import Recording, Tracer, flatten, innermost, rebuilt, result_tracer, running
-from ._transformed import TransformedFunction
-from ._trees import items_of, leaves_of
+from ._tracing import (
+    Recording,
+    Tracer,
+    flatten,
+    rebuilt,
+    result_tracer,
+    running,
+    running_recording,
+)
+from ._transformed import TransformedFunction, name_of
+from ._trees import items_of
 
 
 def vmap(f, in_axes=0, out_axes=0):
@@ -21,9 +29,9 @@ def vmap(f, in_axes=0, out_axes=0):
 
     ``f`` computes one element. ``in_axes`` is the position of the batch axis in each argument, or a tuple
     with a position for each argument; ``None`` is an argument that all elements share, as are numbers that
-    are not arrays. An argument that is a list, tuple or dict may have positions in such a container. Keyword
-    arguments have the batch axis 0. ``out_axes`` is the position of the batch axis in each result; ``None``
-    is a result that is the same for all elements.
+    are not arrays. An argument that is a list, tuple or dict may have positions in such a container.
+    Keyword-only arguments have the batch axis 0. ``out_axes`` is the position of the batch axis in each
+    result; ``None`` is a result that is the same for all elements.
 
     The elements are computed at once, not in a loop, and each has the bits of ``f``. A loop whose condition
     differs between elements runs until it is false for all of them.
@@ -35,10 +43,14 @@ def vmap(f, in_axes=0, out_axes=0):
     """
     in_axes, out_axes = _positions(in_axes), _positions(out_axes)
 
-    def vectorised(*args, **kwargs):
-        return vectorise(f, args, kwargs, in_axes, out_axes)
+    def traced(function, *args, **kwargs):
+        return vectorised(function, args, kwargs, in_axes, out_axes)
 
-    return TransformedFunction(vectorised, vmap, f, (in_axes, out_axes))
+    def prepare(signature, args, kwargs):
+        _check_call(name_of(f), signature, args, kwargs, in_axes)
+        return args, kwargs
+
+    return TransformedFunction(traced, vmap, f, (in_axes, out_axes), prepare)
 
 
 def _positions(axes):
@@ -52,15 +64,30 @@ def _positions(axes):
     return operator.index(axes)
 
 
-def vectorise(function, args, kwargs, in_axes, out_axes):
-    """The results of ``function`` for every element; some arguments are traced values."""
-    name = getattr(function, "__qualname__", repr(function))
-    leaves = [leaf for leaf in leaves_of((*args, kwargs)) if isinstance(leaf, Tracer)]
-    if is_labelled(list(leaves_of((*args, kwargs)))):
-        raise TypeError(f"vmap of {name} takes arrays without labels, and an argument is one of xarray")
-    if not leaves:
-        raise TypeError(f"vmap of {name} needs an array among the arguments, whose axis is the batch")
-    batch = _Batch(name, Recording(Recorder(), name, innermost(leaves)))
+def _check_call(name, signature, args, kwargs, in_axes):
+    """Refuses arguments for which the binding of names would choose another axis than JAX."""
+    parameters = signature.parameters
+    by_name = [key for key in kwargs if key in parameters]
+    by_name = [key for key in by_name if parameters[key].kind is not parameters[key].KEYWORD_ONLY]
+    if by_name and in_axes != 0:
+        raise TypeError(
+            f"vmap of {name}: pass `{by_name[0]}` by position, because in_axes has the axes of arguments by "
+            "position; JAX gives arguments by name the axis 0"
+        )
+    arrays = [key for key, parameter in parameters.items() if getattr(parameter.default, "ndim", 0)]
+    if arrays:
+        given = signature.bind(*args, **kwargs).arguments
+        for missing in (key for key in arrays if key not in given):
+            raise TypeError(
+                f"vmap of {name}: the default of `{missing}` is an array; pass it, with None in in_axes if "
+                "all elements share it"
+            )
+
+
+def vectorised(function, args, kwargs, in_axes, out_axes):
+    """The results of ``function`` for every element, in the recording that runs."""
+    name = name_of(function)
+    batch = _Batch(name, Recording(Recorder(), name, running_recording()))
     inner = [batch.argument(*pair) for pair in zip(args, _axes_of_arguments(name, in_axes, args))]
     inner_by_name = {key: batch.argument(value, 0) for key, value in kwargs.items()}
     if batch.size is None:
@@ -68,10 +95,8 @@ def vectorise(function, args, kwargs, in_axes, out_axes):
     with running(batch.recording):
         kind, keys, results = flatten(function(*inner, **inner_by_name))
         results = [result_tracer(batch.recording, result) for result in results]
-    values = batch.values(results, _axes_of_results(name, out_axes, (kind, keys, len(results))))
-    if kind == "dict":
-        return dict(zip(keys, values))
-    return values[0] if kind == "single" else tuple(values) if kind == "tuple" else values
+    values = batch.values(results, _axes_of_results(name, out_axes, kind, keys, len(results)))
+    return in_container(kind, keys, values)
 
 
 class _Batch:
@@ -92,16 +117,16 @@ class _Batch:
             return rebuilt(value, [self.argument(*pair) for pair in pairs])
         if isinstance(value, Number) or not (isinstance(value, Tracer) or hasattr(value, "__array__")):
             return value
-        outer = self.recording.outer
-        value = outer.tracer(value, self.name)
-        self.in_axes.append(axis)
-        if axis is None:
-            return self.recording.parameter(value)
-        return self.recording.parameter(value, removed=self._checked_axis(value, axis))
+        value = self.recording.outer.tracer(value, self.name)
+        removed = None if axis is None else self._checked_axis(value, axis)
+        self.in_axes.append(removed)
+        return self.recording.parameter(value, removed=removed)
 
     def _checked_axis(self, value, axis):
         """The batch axis of an array, counted from the front."""
         shown = f"`{value._value_text}` : {value._dtype}{list(value._shape)}"
+        if isinstance(axis, (tuple, dict)):
+            raise ValueError(f"vmap of {self.name}: in_axes has {axis} for the array {shown}")
         if not -value.ndim <= axis < value.ndim:
             raise ValueError(f"vmap of {self.name}: {shown} has no axis {axis}; in_axes=None shares it")
         size = value._shape[axis]
@@ -132,27 +157,33 @@ class _Batch:
 
 
 def _axes_of_arguments(name, in_axes, args):
-    """The batch axes of each argument."""
+    """The batch axes of each argument. Defaults that are numbers have none."""
     if not isinstance(in_axes, tuple):
         return [in_axes] * len(args)
-    if len(in_axes) > len(args) or any(hasattr(arg, "ndim") for arg in args[len(in_axes) :]):
+    rest = args[len(in_axes) :]
+    if len(in_axes) > len(args) or any(_may_hold_arrays(arg) for arg in rest):
         raise ValueError(f"vmap of {name}: in_axes has {len(in_axes)} positions for {len(args)} arguments")
-    # Defaults that are numbers have no axes.
-    return [*in_axes, *[None] * (len(args) - len(in_axes))]
+    return [*in_axes, *[None] * len(rest)]
+
+
+def _may_hold_arrays(value):
+    return isinstance(value, (list, tuple, dict, Tracer)) or hasattr(value, "__array__")
 
 
 def _axes_of(axes, value, name):
     """The batch axes of the items of a container."""
     if not isinstance(axes, (tuple, dict)):
         return [axes] * len(value)
-    if isinstance(axes, dict) != isinstance(value, dict) or len(axes) != len(value):
-        raise ValueError(f"vmap of {name}: in_axes has {axes} for a {type(value).__name__} of {len(value)}")
-    return [axes[key] for key in value] if isinstance(value, dict) else list(axes)
+    if isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():
+        return [axes[key] for key in value]
+    if isinstance(axes, tuple) and not isinstance(value, dict) and len(axes) == len(value):
+        return list(axes)
+    of_value = f"the keys {list(value)}" if isinstance(value, dict) else f"{len(value)} items"
+    raise ValueError(f"vmap of {name}: in_axes has {axes} for a {type(value).__name__} with {of_value}")
 
 
-def _axes_of_results(name, out_axes, results):
+def _axes_of_results(name, out_axes, kind, keys, count):
     """The batch axis of each result."""
-    kind, keys, count = results
     if isinstance(out_axes, dict) and kind == "dict" and set(out_axes) == set(keys):
         return [out_axes[key] for key in keys]
     if isinstance(out_axes, tuple) and kind in ("tuple", "list") and len(out_axes) == count:
