@@ -329,7 +329,7 @@ codes! {
         explanation: "`out_axes` is `None` for an output that is the same for all elements of a batch. This \
             one depends on a batched input. Give it a position for the batch in `out_axes`, such as 0.",
         example: Words("`vmap` with `out_axes=None` of a function that returns its batched argument."),
-        raised_by: ["indim-builder"],
+        raised_by: ["indim-graph"],
     }
     OPERAND_NOT_EARLIER = "operand-not-earlier" {
         title: "A node refers to itself or to a later node",
