@@ -7,6 +7,7 @@ import numpy as np
 from . import _arrays
 from ._numbers import plain_value
 from ._advice import refuse_given
+from ._functions import asarray
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements, tracer_of
 
 
@@ -19,8 +20,9 @@ def _where(condition, *choices):
 
 
 @implements(np.clip)
-def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
+def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **kwargs):
     """``a`` limited to bounds; either may be ``None``."""
+    refuse_given("clip", out=out, **kwargs)
     low, high = (
         next((bound for bound in bounds if bound is not None and bound is not np._NoValue), None)
         for bounds in ((a_min, min), (a_max, max))
@@ -41,8 +43,11 @@ def _select(condlist, choicelist, default=0):
     """The choice of the first condition that holds, else ``default``, in the type of all choices."""
     if len(condlist) != len(choicelist) or len(condlist) == 0:
         raise ValueError("np.select takes conditions and choices, as many of the one as of the other")
+    condlist = [asarray(condition) for condition in condlist]
+    weak = int, float, complex
+    choicelist = [choice if type(choice) in weak else asarray(choice) for choice in choicelist]
     for index, condition in enumerate(condlist):
-        if np.result_type(condition) != np.bool_:
+        if condition.dtype != np.bool_:
             raise TypeError(f"condlist[{index}] of np.select has no truth values: compare, as in x > 0")
     dtype = np.result_type(*choicelist, default)
     chosen = default
@@ -77,7 +82,7 @@ def _isneginf(x, out=None):
 
 
 @implements(np.reshape)
-def _reshape(a, shape, order="C"):
+def _reshape(a, /, shape, order="C", *, copy=None):
     return a.reshape(shape, order=order)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from . import _arrays, _loops, _view_functions
 from ._advice import refused_keyword
 from ._functions import asarray
-from ._shape_functions import promoted
-from ._tracing import UFUNCS, implements, tracer_of
+from ._shape_functions import axis_index, promoted
+from ._tracing import UFUNCS, implements, loop_operands, tracer_of
 
 # NumPy's function is traced only if the array itself is.
 _take = _view_functions.define("numpy")["take"]
@@ -62,9 +62,13 @@ def _isin(element, test_elements, assume_unique=False, invert=False, *, kind=Non
     element, table = asarray(element), np.ravel(asarray(test_elements))
     if table.shape[0] == 0:
         return np.full_like(element, invert, bool)
-    dtype = promoted(element, table)
+    dtype, is_in_range = promoted(element, table), True
+    if dtype.kind == "f" and element.dtype.kind in "iu" and table.dtype.kind in "iu":
+        # Signed integers and uint64 compare in the type of the table: their common type, float64, rounds.
+        dtype = np.dtype(np.int64 if table.dtype.kind == "i" else np.uint64)
+        is_in_range = element <= np.iinfo(np.int64).max if table.dtype.kind == "i" else element >= 0
     element, table = element.astype(dtype), np.sort(table.astype(dtype))
-    is_equal = _take(table, np.searchsorted(table, element), mode="clip") == element
+    is_equal = (_take(table, np.searchsorted(table, element), mode="clip") == element) & is_in_range
     return ~is_equal if invert else is_equal
 
 
@@ -87,9 +91,12 @@ def _sort_complex(a):
 def _apply_over_axes(func, a, axes):
     a = asarray(a)
     for axis in np.ravel(axes):
-        axis = int(axis) % a.ndim
+        axis = axis_index(axis, a.ndim)
         reduced = func(a, axis)
-        a = reduced if reduced.ndim == a.ndim else np.expand_dims(reduced, axis)
+        reduced = reduced if reduced.ndim == a.ndim else np.expand_dims(reduced, axis)
+        if reduced.ndim != a.ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+        a = reduced
     return a
 
 
@@ -105,7 +112,7 @@ if hasattr(np, "astype"):
 
 def _checked_index(index, size, mode="raise"):
     """An index of an axis; one out of range is an error when it is computed, or is clipped or wrapped."""
-    index = asarray(index).astype(np.int64)
+    index = _whole(index)
     if mode == "raise":
         # A negative index is an error too, and not counted from the end.
         return _take(np.arange(size), np.where(index < 0, np.int64(size), index))
@@ -114,30 +121,45 @@ def _checked_index(index, size, mode="raise"):
     return index % size if mode == "wrap" else np.clip(index, 0, size - 1)
 
 
+def _whole(index):
+    index = asarray(index)
+    if index.dtype.kind not in "biu":
+        raise TypeError("only int indices permitted")
+    return index.astype(np.int64)
+
+
+def _is_row_major(order):
+    if order not in ("C", "F"):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    return order == "C"
+
+
 @implements(np.ravel_multi_index)
 def _ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     dims = _arrays.integers(dims)
     modes = [mode] * len(dims) if isinstance(mode, str) else list(mode)
-    indices = list(multi_index)
+    indices, is_row_major = list(multi_index), _is_row_major(order)
+    if len(modes) != len(dims):
+        raise ValueError(f"list of clipmodes has wrong length ({len(modes)} instead of {len(dims)})")
     if len(indices) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     axes = list(zip(indices, dims, modes))
     position = 0
-    for index, size, axis_mode in axes if order == "C" else axes[::-1]:
+    for index, size, axis_mode in axes if is_row_major else axes[::-1]:
         position = position * size + _checked_index(index, size, axis_mode)
     return position
 
 
 @implements(np.unravel_index)
 def _unravel_index(indices, shape, order="C"):
-    sizes = _arrays.integers(shape)
-    rest, found = asarray(indices).astype(np.int64), []
-    sizes = sizes if order == "C" else sizes[::-1]
+    sizes, is_row_major = _arrays.integers(shape), _is_row_major(order)
+    rest, found = _whole(indices), []
+    sizes = sizes if is_row_major else sizes[::-1]
     for size in sizes[:0:-1]:
         found.append(rest % size)
         rest = rest // size
     found.append(_checked_index(rest, sizes[0]))
-    return tuple(found[::-1] if order == "C" else found)
+    return tuple(found[::-1] if is_row_major else found)
 
 
 # Bits.
@@ -155,8 +177,9 @@ def _packbits(a, axis=None, bitorder="big"):
     a = np.ravel(a) if axis is None else np.moveaxis(a, axis, -1)
     if a.dtype.kind not in "biu":
         raise TypeError("Expected an input array of integer or boolean data type")
-    bits = np.pad((a != 0).astype(np.uint8), [(0, 0)] * (a.ndim - 1) + [(0, -a.shape[-1] % 8)])
-    bits = bits.reshape((*a.shape[:-1], -1, 8)) << _bit_positions(bitorder)
+    size = a.shape[-1]
+    bits = np.pad((a != 0).astype(np.uint8), [(0, 0)] * (a.ndim - 1) + [(0, -size % 8)])
+    bits = bits.reshape((*a.shape[:-1], -(-size // 8), 8)) << _bit_positions(bitorder)
     packed = np.sum(bits, axis=-1, dtype=np.uint8)
     return packed if axis is None else np.moveaxis(packed, -1, axis)
 
@@ -170,6 +193,8 @@ def _unpackbits(a, axis=None, count=None, bitorder="big"):
     bits = ((a[..., None] >> _bit_positions(bitorder)) & np.uint8(1)).reshape((*a.shape[:-1], size))
     if count is not None:
         count = operator.index(count)
+        if count < -size:
+            raise ValueError("-count larger than number of elements")
         bits = bits[..., :count]
         bits = np.pad(bits, [(0, 0)] * (a.ndim - 1) + [(0, max(count - size, 0))])
     return bits if axis is None else np.moveaxis(bits, -1, axis)
@@ -187,10 +212,7 @@ def _ufunc(name):
             for keyword in keywords:
                 recording = tracer_of(operands)._recording
                 raise TypeError(refused_keyword(recording.function, ufunc, keyword, keywords))
-            operands = [asarray(operand) for operand in operands]
-            types = (*(operand.dtype for operand in operands), *(None,) * ufunc.nout)
-            types = ufunc.resolve_dtypes(types)
-            return function(*(operand.astype(dtype) for operand, dtype in zip(operands, types)))
+            return function(*loop_operands(ufunc, operands))
 
         UFUNCS[name] = handler
         return function
@@ -236,7 +258,8 @@ def _spacing(x):
         raise TypeError(
             "numpy.spacing has no loop for float16 while it is traced: convert by x.astype(np.float32)"
         )
-    return np.nextafter(x, np.copysign(np.full((), np.inf, x.dtype), x)) - x
+    infinity = np.full((), np.inf, x.dtype)
+    return np.nextafter(x, np.where(x < 0, -infinity, infinity)) - x
 
 
 @_ufunc("logaddexp2")
@@ -247,6 +270,8 @@ def _logaddexp2(x, y):
 
 @_ufunc("gcd")
 def _gcd(x, y):
+    x, y = np.broadcast_arrays(x, y)
+
     # Euclid's steps, until no element has a remainder.
     def step(state):
         x, y = state

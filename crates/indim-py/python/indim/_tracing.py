@@ -364,11 +364,11 @@ class Tracer:
         if self._is_for_labels(inputs):
             return NotImplemented
         # `axis=None` of a reduction means all axes; other keywords are omitted by `None`.
-        kept = ("axis",) if method == "reduce" else ()
+        kept = ("axis",) if method in ("reduce", "accumulate") else ()
         kwargs = {key: value for key, value in kwargs.items() if value is not None or key in kept}
         if method == "__call__" and "dtype" in kwargs and ufunc.signature is None:
             casting = kwargs.pop("casting", "same_kind")
-            inputs = _loop_operands(ufunc, inputs, kwargs.pop("dtype"), casting)
+            inputs = loop_operands(ufunc, inputs, kwargs.pop("dtype"), casting)
         if method == "__call__" and ufunc.__name__ in UFUNCS:
             return UFUNCS[ufunc.__name__](*inputs, **kwargs)
         handlers = {"accumulate": ACCUMULATIONS, "reduce": REDUCTIONS}.get(method, {})
@@ -444,10 +444,10 @@ class Tracer:
     def round(self, decimals=0):
         return self.__round__(decimals)
 
-    def clip(self, min=None, max=None):
-        return np.clip(self, min, max)
+    def clip(self, min=None, max=None, out=None, **kwargs):
+        return np.clip(self, min, max, out, **kwargs)
 
-    def reshape(self, *shape, order="C"):
+    def reshape(self, *shape, order="C", copy=None):
         if order != "C":
             raise TypeError("reshape is in row-major order here")
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
@@ -483,12 +483,16 @@ def _is_operand(value):
     )
 
 
-def _loop_operands(ufunc, inputs, dtype, casting):
-    """The operands in the types of the loop of a ufunc whose results have the type ``dtype``."""
-    inputs = [plain_value(value) for value in inputs]
+def loop_operands(ufunc, inputs, dtype=None, casting="same_kind"):
+    """The operands in the types of the loop of a ufunc whose results have the type ``dtype``, if it is
+    given. Python numbers are weak."""
     weak = int, float, complex
-    types = [type(value) if type(value) in weak else np.result_type(value) for value in inputs]
-    signature = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
+    inputs = [plain_value(value) for value in inputs]
+    inputs = [
+        value if isinstance(value, Tracer) or type(value) in weak else np.asarray(value) for value in inputs
+    ]
+    types = [type(value) if type(value) in weak else value.dtype for value in inputs]
+    signature = (None,) * ufunc.nin + (None if dtype is None else np.dtype(dtype),) * ufunc.nout
     types = ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature, casting=casting)
     return [
         value.astype(of_loop) if isinstance(value, Tracer) else np.asarray(value, of_loop)
@@ -498,8 +502,9 @@ def _loop_operands(ufunc, inputs, dtype, casting):
 
 def _of_outer(x, y):
     """The operands of the method ``outer`` of a ufunc, which then broadcast against each other."""
-    x = x if isinstance(x, Tracer) else np.asarray(x)
-    return x.reshape(tuple(x.shape) + (1,) * np.ndim(y)), y
+    # Numbers are arrays here, so they are not weak.
+    x, y = (value if isinstance(value, Tracer) else np.asarray(value) for value in (x, y))
+    return x.reshape(tuple(x.shape) + (1,) * y.ndim), y
 
 
 def innermost(operands):
