@@ -7,7 +7,7 @@ import numpy as np
 from . import _view_functions
 from ._functions import asarray
 from ._numbers import plain_value
-from ._shape_functions import along, axis_index, promoted
+from ._shape_functions import along, axis_index, axis_indices, masked, promoted
 from ._tracing import Tracer, implements
 
 _windows = _view_functions.define("numpy")["sliding_window_view"]
@@ -19,8 +19,7 @@ _windows = _view_functions.define("numpy")["sliding_window_view"]
 @implements(np.gradient)
 def _gradient(f, *varargs, axis=None, edge_order=1):
     f = asarray(f)
-    axes = range(f.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = [axis_index(index, f.ndim) for index in axes]
+    axes = axis_indices(axis, f.ndim)
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
     if len(varargs) == 0:
@@ -128,6 +127,9 @@ def _unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
     axis = axis_index(axis, p.ndim)
     steps = np.diff(p, axis=axis)
     dtype = promoted(steps, period)
+    if steps.dtype.kind in "iu" and isinstance(period, int):
+        # NumPy's error of numbers that the type of the steps lacks.
+        np.asarray([-(period // 2), plain_value(period)], steps.dtype)
     discont = period / 2 if discont is None else discont
     high, is_ambiguous = period / 2, True
     if dtype.kind in "iu":
@@ -151,7 +153,26 @@ def _correlated(a, v, mode):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     before = {"valid": 0, "same": v.shape[0] // 2, "full": rest}[mode]
     after = {"valid": 0, "same": rest - before, "full": rest}[mode]
-    return np.matmul(_windows(np.pad(a, (before, after)), v.shape[0]), v)
+    if v.dtype.kind in "biu" or not isinstance(v, Tracer) and np.isfinite(v).all():
+        return np.matmul(_windows(np.pad(a, (before, after)), v.shape[0]), v)
+    inner = np.matmul(_windows(a, v.shape[0]), v)
+    return np.concatenate([_edge_sums(a, v, before, 0), inner, _edge_sums(a, v, 0, after)])
+
+
+def _edge_sums(a, v, before, after):
+    """The sums of windows that reach ``before`` elements over the first end, or ``after`` over the last.
+
+    Products of padding are left out: zero times an infinity in ``v`` is NaN.
+    """
+    size = v.shape[0]
+    part = a[: size - 1] if before else a[a.shape[0] - size + 1 :]
+    count = before or after
+    if count == 0:
+        return np.zeros(0, v.dtype)
+    padding = (before, 0) if before else (0, after)
+    is_inside = np.pad(np.ones(size - 1, bool), padding)[np.arange(count)[:, None] + np.arange(size)]
+    products = masked(is_inside, _windows(np.pad(part, padding), size) * v)
+    return np.sum(products, axis=-1, dtype=v.dtype)
 
 
 def _vectors(name, *arrays):
@@ -241,7 +262,7 @@ def _polyval(p, x):
 def _vander(x, N=None, increasing=False):
     x = asarray(x)
     if x.ndim != 1:
-        raise ValueError("x must be a index-dimensional array or sequence.")
+        raise ValueError("x must be a one-dimensional array or sequence.")
     count = x.shape[0] if N is None else N
     dtype = np.promote_types(x.dtype, int)
     columns = np.broadcast_to(x.astype(dtype)[:, None], (x.shape[0], max(count - 1, 0)))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 
 import numpy as np
 
 from . import _reductions
+from ._advice import refuse_given
 from ._functions import asarray
-from ._shape_functions import axis_index
+from ._shape_functions import axis_index, axis_indices
 from ._tracing import ARRAY_FUNCTIONS, implements
 
 _LENGTH = _reductions.define("numpy", {})["norm"]
@@ -28,14 +30,11 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     x = asarray(x)
     if ord is None and (axis is None or isinstance(axis, int)):
         return _length(x, axis, keepdims)
-    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(axis_index(index, x.ndim) for index in axes)
+    axes = axis_indices(axis, x.ndim)
     if len(axes) == 1:
         return _vector_norm_along(x, ord, axes[0], keepdims)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
-    if axes[0] == axes[1]:
-        raise ValueError("Duplicate axes given.")
     return _matrix_norm_along(x, ord, axes, keepdims)
 
 
@@ -88,10 +87,10 @@ def _matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 
 def _vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
-    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(axis_index(index, x.ndim) for index in axes)
+    axes = axis_indices(axis, x.ndim)
     rest = tuple(index for index in range(x.ndim) if index not in axes)
-    merged = np.transpose(x, (*axes, *rest)).reshape((-1, *(x.shape[index] for index in rest)))
+    count = math.prod(x.shape[index] for index in axes)
+    merged = np.transpose(x, (*axes, *rest)).reshape((count, *(x.shape[index] for index in rest)))
     norms = _vector_norm_along(merged, ord, 0, keepdims=False)
     shape = [1 if index in axes else size for index, size in enumerate(x.shape)]
     return norms.reshape(shape) if keepdims else norms
@@ -169,8 +168,7 @@ def _matrix_power(a, n):
 
 @implements(np.linalg.multi_dot)
 def _multi_dot(arrays, *, out=None):
-    if out is not None:
-        raise TypeError("numpy.linalg.multi_dot cannot write traced values into `out`")
+    refuse_given("linalg.multi_dot", out=out)
     arrays = [asarray(array) for array in arrays]
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")

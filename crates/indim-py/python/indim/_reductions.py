@@ -13,6 +13,7 @@ import numpy as np
 from . import _arrays, _functions
 from ._indim import _axis_functions
 from ._advice import refuse_given
+from ._shape_functions import axis_indices
 from ._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, UFUNCS, Tracer
 
 #: By name: operands, default axes, arguments with their defaults, documentation, other names.
@@ -209,6 +210,10 @@ _SCANS = {
 
 def _accumulate(scan, is_sum_or_product):
     def handler(array, axis=0, dtype=None):
+        axes = axis_indices(axis, array.ndim)
+        if len(axes) != 1:
+            raise ValueError("accumulate does not allow multiple axes")
+        (axis,) = axes
         if dtype is None:
             return scan(array, axis=axis)
         # A sum or product without `dtype` would convert narrow elements to a wider type.

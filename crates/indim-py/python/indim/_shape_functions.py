@@ -21,6 +21,15 @@ def axis_index(axis, rank):
     return axis % rank
 
 
+def axis_indices(axis, rank):
+    """Distinct axes counted from the front: all axes for ``None``, one, or a list."""
+    axes = range(rank) if axis is None else axis if isinstance(axis, (tuple, list, np.ndarray)) else (axis,)
+    axes = tuple(axis_index(index, rank) for index in axes)
+    if len(set(axes)) != len(axes):
+        raise ValueError("repeated axis in `axis` argument")
+    return axes
+
+
 def along(axis, key):
     """The index that applies ``key`` to an axis counted from the front, and keeps all other axes."""
     return (slice(None),) * axis + (key,)
@@ -183,7 +192,9 @@ def _ix(*args):
 @implements(np.insert)
 def _insert(arr, obj, values, axis=None):
     _static("insert", obj=obj)
-    arr, values = asarray(arr), asarray(values)
+    arr = asarray(arr)
+    # A Python number out of range is NumPy's error.
+    values = values if isinstance(values, Tracer) else np.asarray(plain_value(values), arr.dtype)
     if axis is None:
         arr, axis = np.ravel(arr), 0
     axis, indices = axis_index(axis, arr.ndim), _positions_of(obj, arr.shape[axis])
@@ -318,6 +329,10 @@ def _choose(a, choices, out=None, mode="raise"):
     dtype = promoted(*choices)
     a, *arrays = _broadcast_arrays(a, *(asarray(choice).astype(dtype) for choice in choices))
     stacked = np.stack(arrays, axis=0)
+    if not np.can_cast(a.dtype, np.int64, "safe"):
+        raise TypeError(f"numpy.choose takes indices that fit int64, not {a.dtype}: convert them by astype")
+    if mode not in ("raise", "clip", "wrap"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     if mode == "raise" and a.dtype.kind == "i":
         # A negative index is an error here, and not counted from the end.
         a = np.where(a < 0, np.asarray(len(arrays), np.int64), a)
@@ -337,15 +352,40 @@ def _piecewise(x, condlist, funclist, *args, **kw):
             "functions are expected"
         )
     x = asarray(x)
+    conditions = _masks(conditions, x.shape)
 
     def part(function):
         value = function(x, *args, **kw) if callable(function) else function
-        return value.astype(x.dtype) if isinstance(value, Tracer) else np.asarray(value).astype(x.dtype)
+        if isinstance(value, Tracer):
+            return value.astype(x.dtype)
+        value = np.asarray(plain_value(value), x.dtype)
+        if not callable(function) and value.size != 1:
+            raise ValueError(
+                f"NumPy boolean array indexing assignment cannot assign {value.size} input values: pass a "
+                "number or a function for each condition of np.piecewise"
+            )
+        return value if callable(function) else value.reshape(())
 
     result = part(funclist[-1]) if len(funclist) > len(conditions) else np.zeros((), x.dtype)
     for condition, function in zip(conditions, funclist):
         result = np.where(condition, part(function), result)
     return np.broadcast_to(result, x.shape)
+
+
+def _masks(conditions, shape):
+    """The conditions as masks of an array of this shape, whose first axes they have."""
+    shapes = [tuple(condition.shape) for condition in conditions]
+    if len(set(shapes)) > 1:
+        raise ValueError(f"the conditions of np.piecewise have different shapes: {shapes}")
+    for of_condition in shapes[:1]:
+        if of_condition != tuple(shape[: len(of_condition)]):
+            raise IndexError(
+                f"boolean index did not match indexed array: conditions of shape {of_condition} for an array "
+                f"of shape {tuple(shape)}"
+            )
+        rest = (1,) * (len(shape) - len(of_condition))
+        return [condition.reshape(of_condition + rest) for condition in conditions]
+    return conditions
 
 
 def _conditions(condlist, x):

@@ -12,6 +12,7 @@ from . import _arrays, _functions
 from ._advice import refuse_given
 from ._indim import _view_functions
 from ._refused import REFUSED_METHODS
+from ._shape_functions import axis_indices
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements
 
 if TYPE_CHECKING:
@@ -153,6 +154,8 @@ def nanquantile(
 ):
     """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if all are NaN."""
     _arrays.refuse_traced((q,))
+    if not ((np.asarray(q) >= 0) & (np.asarray(q) <= 1)).all():
+        raise ValueError("Quantiles must be in the range [0, 1]")
     rows, result = _rows(_real("nanquantile", x), axis, keepdims)
     if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
         return quantile(x, q, axis, keepdims=keepdims)
@@ -193,11 +196,7 @@ def interp(
     found = fp[0]
     if count > 1:
         at = np.clip(_search(xp, x, "right") - 1, 0, count - 2)
-        x0, x1, y0, y1 = (
-            _functions.apply("take", (values, index), [("mode", "clip")], "numpy")
-            for values in (xp, fp)
-            for index in (at, at + 1)
-        )
+        x0, x1, y0, y1 = (_take(values, index) for values in (xp, fp) for index in (at, at + 1))
         slope = (y1 - y0) / (x1 - x0)
         found, after = slope * (x - x0) + y0, slope * (x - x1) + y1
         found = np.where(np.isnan(found), np.where(np.isnan(after) & (y0 == y1), y0, after), found)
@@ -205,6 +204,11 @@ def interp(
     found = np.where(x > xp[-1], right, np.where(x < xp[0], left, found))
     # A single point is the result for NaN too, as in NumPy.
     return found if count == 1 else np.where(np.isnan(x), x, found)
+
+
+def _take(values, positions):
+    """The elements at positions, either of which may be traced; NumPy's function looks at the values alone."""
+    return _functions.apply("take", (values, positions), [("mode", "clip")], "numpy")
 
 
 def _search(table, x, side):
@@ -215,11 +219,7 @@ def _rows(x, axis, keepdims):
     """The elements with ``axis`` merged into a last axis, sorted along it; and a function that reshapes an
     array with one number for each of these rows to the shape of the result."""
     x = _array(x)
-    axes = range(x.ndim) if axis is None else [axis] if np.ndim(axis) == 0 else axis
-    _arrays.refuse_traced(axes)
-    axes = [_normalized_axis(operator.index(index), x.ndim) for index in axes]
-    if len(set(axes)) != len(axes):
-        raise ValueError("duplicate value in 'axis'")
+    axes = axis_indices(axis, x.ndim)
     kept = [index for index in range(x.ndim) if index not in axes]
     shape = tuple(x.shape[index] for index in kept)
     count = int(np.prod([x.shape[index] for index in axes], dtype=np.int64))
@@ -243,13 +243,6 @@ def _real(function, x):
     if x.dtype.kind == "c":
         raise TypeError(f"{function} takes real numbers, not {x.dtype}: take `x.real` or `abs(x)`")
     return x
-
-
-def _normalized_axis(axis, rank):
-    """An axis counted from the front."""
-    if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
-    return axis % rank
 
 
 def _median_of(rows):
@@ -347,7 +340,7 @@ def register(functions):
 
     @implements(np.searchsorted)
     def _searchsorted(a, v, side="left", sorter=None):
-        table = a if sorter is None else np.take(_array(a), sorter)
+        table = a if sorter is None else _take(_array(a), _array(sorter))
         return functions["searchsorted"](table, v, side)
 
     @implements(np.digitize)
@@ -417,7 +410,7 @@ def _periodic(x, xp, fp, period):
     period = np.abs(period)
     x, xp = x.astype(np.float64) % period, xp.astype(np.float64) % period
     order = np.argsort(xp)
-    xp, fp = np.take(xp, order), np.take(fp, order)
+    xp, fp = _take(xp, order), _take(fp, order)
     xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
     return interp(x, xp, np.concatenate([fp[-1:], fp, fp[:1]]))
 
@@ -438,8 +431,11 @@ def _keys(keys):
 
 
 def _check_kth(a, kth, axis):
-    _arrays.refuse_traced(np.ravel(kth))
+    _arrays.refuse_traced(kth if isinstance(kth, (list, tuple)) else (kth,))
     size = a.shape[axis] if axis is not None else int(np.prod(a.shape))
+    kth = np.asarray(kth)
+    if kth.dtype.kind not in "iu":
+        raise (ValueError if kth.dtype == np.bool_ else TypeError)("Partition index must be integer")
     for position in np.ravel(kth):
         if not -size <= position < size:
             raise ValueError(f"kth(={position}) out of bounds ({size})")
