@@ -9,7 +9,7 @@ import numpy as np
 from . import _arrays
 from ._functions import asarray
 from ._scatters import scatter
-from ._shape_functions import axis_index, promoted
+from ._shape_functions import axis_indices, promoted
 from ._tracing import Tracer, has_tracer, implements
 
 
@@ -17,7 +17,7 @@ def _axes(axis, rank):
     """The axes of a reduction as a tuple, or ``None`` for all."""
     if axis is None:
         return None
-    return tuple(axis_index(index, rank) for index in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+    return axis_indices(axis, rank)
 
 
 @implements(np.average)
@@ -65,7 +65,8 @@ def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=
         return np.zeros((0, 0))
     weights, factor = _sample_weights(x.shape[1], ddof, fweights, aweights)
     average = np.average(x, axis=1, weights=weights)
-    x = (x - average[:, None]).astype(dtype)
+    # Not to integers.
+    x = (x - average[:, None]).astype(dtype, casting="same_kind")
     weighted = x if weights is None else x * weights
     products = np.dot(x, np.conj(weighted.T))
     return np.squeeze((products * factor).astype(products.dtype))
@@ -158,6 +159,10 @@ def _given_edges(a, bins):
             raise ValueError("`bins` must increase monotonically, when an array")
         return bins
     _arrays.refuse_traced((bins,))
+    if bins.ndim > 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    if bins.dtype.kind not in "biu":
+        raise TypeError("`bins` must be an integer, a string, or an array")
     if operator.index(bins[()]) < 1:
         raise ValueError("`bins` must be positive, when an integer")
     return None
@@ -166,8 +171,11 @@ def _given_edges(a, bins):
 def _outer_edges(a, range):
     if range is not None:
         first, last = range
-        if not has_tracer((first, last)) and first > last:
-            raise ValueError("max must be larger than min in range parameter.")
+        if not has_tracer((first, last)):
+            if first > last:
+                raise ValueError("max must be larger than min in range parameter.")
+            if not np.isfinite([first, last]).all():
+                raise ValueError(f"supplied range of [{first}, {last}] is not finite")
     elif a.size == 0:
         first, last = 0.0, 1.0
     else:
@@ -189,7 +197,7 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
         weights = np.ravel(asarray(weights))
         if weights.shape != a.shape:
             raise ValueError("weights should have the same shape as a.")
-        counts = _weighted_counts(a, edges, weights)
+        counts = _weighted_counts(a, edges, weights, np.ndim(bins) == 0)
     if not density:
         return counts, edges
     widths = np.diff(edges).astype(np.float64)
@@ -211,7 +219,11 @@ def _bins(a, edges):
     return np.where((a >= edges[0]) & (a <= edges[-1]), bins, count)
 
 
-def _weighted_counts(a, edges, weights):
+def _weighted_counts(a, edges, weights, is_uniform=True):
+    if weights.dtype == np.bool_:
+        if not is_uniform:
+            raise TypeError("weights of truth values cannot be added in bins of given edges: convert them")
+        return _weighted_counts(a, edges, weights.astype(np.int64)) != 0
     start = np.zeros(edges.shape[0] - 1, weights.dtype)
     return scatter("scatter_add", start, _bins(a, edges), weights, "drop")
 
@@ -222,21 +234,40 @@ def _edges_in_common_type(a, bins, range):
     return np.linspace(*_outer_edges(a, range), int(bins) + 1) if edges is None else edges
 
 
+def _samples(*samples):
+    """Samples of one length in their common type."""
+    samples = [asarray(sample) for sample in samples]
+    if any(sample.ndim == 0 for sample in samples):
+        raise TypeError("the samples of numpy.histogram2d are arrays, not numbers: they have no len()")
+    if samples[0].shape[0] != samples[1].shape[0]:
+        raise ValueError("x and y must have the same length.")
+    if any(sample.ndim > 1 for sample in samples):
+        raise ValueError("the samples of numpy.histogram2d have one axis: pass x.ravel()")
+    dtype = promoted(*samples)
+    return [sample.astype(dtype) for sample in samples]
+
+
+def _bins_of_axes(bins):
+    """The bins of both axes."""
+    count = len(bins) if isinstance(bins, (list, tuple)) or np.ndim(bins) > 0 else 0
+    if count == 1:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    return tuple(bins) if count == 2 else (bins, bins)
+
+
 @implements(np.histogram2d)
 def _histogram2d(x, y, bins=10, range=None, density=None, weights=None):
-    x, y = asarray(x), asarray(y)
-    x, y = (np.ravel(values).astype(promoted(x, y)) for values in (x, y))
-    if x.shape != y.shape:
-        raise ValueError("x and y must have the same length.")
-    is_pair = (isinstance(bins, (list, tuple)) or np.ndim(bins) == 1) and len(bins) == 2
-    bins, range = bins if is_pair else (bins, bins), range or (None, None)
+    x, y = _samples(x, y)
+    bins, range = _bins_of_axes(bins), (None, None) if range is None else range
+    if len(range) != 2:
+        raise ValueError("range argument must have one entry per dimension")
+    weights = np.ones(x.shape) if weights is None else asarray(weights).astype(np.float64, casting="safe")
+    if weights.shape != x.shape:
+        raise ValueError("The weights and list don't have the same length.")
     x_edges, y_edges = (_edges_in_common_type(*axis) for axis in zip((x, y), bins, range))
     rows, columns = (edges.shape[0] - 1 for edges in (x_edges, y_edges))
     x_bins, y_bins = _bins(x, x_edges), _bins(y, y_edges)
     bins = np.where((x_bins < rows) & (y_bins < columns), x_bins * columns + y_bins, rows * columns)
-    weights = np.ones(x.shape) if weights is None else np.ravel(asarray(weights)).astype(np.float64)
-    if weights.shape != x.shape:
-        raise ValueError("weights should have the same shape as x.")
     counts = scatter("scatter_add", np.zeros(rows * columns), bins, weights, "drop").reshape((rows, columns))
     if density:
         counts = counts / np.sum(counts) / np.diff(x_edges)[:, None] / np.diff(y_edges)

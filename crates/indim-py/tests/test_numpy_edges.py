@@ -1,0 +1,237 @@
+"""Edges of NumPy's functions in compiled functions: the same result, element type or error as NumPy's."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import indim
+
+if np.__version__.startswith("1."):
+    pytest.skip("NumPy 1 has other types of results", allow_module_level=True)
+
+INF, NAN = np.inf, np.nan
+X = np.arange(12.0).reshape(3, 4)
+U1, U8, I8 = np.uint8([1, 6]), np.uint64([2**53 + 1, 6]), np.int64([2**53, -1])
+I1, I4, F2, F4 = np.int8([1, 2]), np.int32([1, 2]), np.float16([1, 2]), np.float32([1, 2])
+I = np.array([0, 1, 1])
+
+
+def results(call, *arrays):
+    """The results as a list, or the error."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            found = call(*arrays)
+        except Exception as error:
+            return error
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+def classes(error):
+    """The classes of an error, without NumPy's private classes."""
+    return [of for of in type(error).__mro__ if of.__module__ in ("builtins", "numpy.exceptions")]
+
+
+def assert_same(call, *arrays):
+    """Compares a call with NumPy: an error of the same class, or types and values."""
+    expected, found = results(call, *arrays), results(indim.jit(call), *arrays)
+    if isinstance(expected, Exception):
+        assert isinstance(found, classes(expected)[0]), (expected, found)
+        return
+    if isinstance(found, Exception):
+        raise found
+    assert len(found) == len(expected)
+    for ours, theirs in zip(found, map(np.asarray, expected)):
+        assert ours.dtype == theirs.dtype
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(ours, theirs, rtol=1e-3 if theirs.dtype == np.float16 else 1e-6)
+        is_number = ~np.isnan(theirs)
+        np.testing.assert_array_equal(np.signbit(ours[is_number].real), np.signbit(theirs[is_number].real))
+
+
+def cases(*calls):
+    """One parameter for each ``(text, arrays)``; the text is the body of the function of `x` and `y`."""
+    return pytest.mark.parametrize(("text", "arrays"), calls, ids=[text for text, _ in calls])
+
+
+def check(text, arrays):
+    call = eval(f"lambda {', '.join('xyz'[: len(arrays)])}: {text}", globals())
+    assert_same(call, *arrays)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("v", [[INF, 1.0], [1.0, NAN, 2.0], [1.0, 2.0], [1 + 2j, 0.5, 0.0]])
+def test_convolutions_with_infinities_in_the_shorter_operand(mode, v):
+    long = np.array([1.0, 2, 3, 4])
+    for name in ("convolve", "correlate"):
+        function = getattr(np, name)
+        for pair in ((long, np.array(v)), (np.array(v), long)):
+            assert_same(lambda x, y, f=function: f(x, y, mode).real, *pair)
+            assert_same(lambda x, f=function, y=pair[1]: f(x, y, mode).real, pair[0])
+
+
+@cases(
+    ("np.piecewise(x, [x[0] > -3], [1, 2])", [np.arange(9.0).reshape(3, 3) - 4]),
+    ("np.piecewise(x, [x[:, 0] > 4, x[:, 1] > 5], [1, 2, lambda x: -x])", [X]),
+    ("np.piecewise(x, x[:, 0] > 1, [1])", [X]),
+    ("np.piecewise(x, [x[:, :1] > 0], [1])", [X]),
+    ("np.piecewise(x, [x > 0, x[:, 0] > 1], [1, 2])", [X]),
+    ("np.piecewise(x, [x >= 0], [[1, 2]])", [X]),
+    ("np.piecewise(x, [x >= 0], [[1]])", [X]),
+    ("np.piecewise(x, [x >= 0], [-1])", [U1]),
+    ("np.piecewise(x, [x >= 0], [1j])", [X]),
+    ("np.piecewise(x, [x >= 0], [float('nan')])", [U1]),
+)
+def test_piecewise_selects_along_the_first_axes(text, arrays):
+    check(text, arrays)
+
+
+@cases(
+    ("np.subtract.outer(x, 2)", [U1]),
+    ("np.add.outer(x, 2)", [F4]),
+    ("np.subtract.outer(2, x)", [U1]),
+    ("np.gcd.outer(x, [2, 3, 4])", [U1]),
+    ("np.logaddexp2(x, 2)", [F4]),
+    ("np.logaddexp2(x, 2)", [F2]),
+    ("np.logaddexp2(2, x)", [F4]),
+    ("np.ldexp(3, x)", [I4]),
+    ("np.ldexp(x, 3)", [F2]),
+    ("np.gcd(x, 6)", [U8]),
+    ("np.gcd(x, 300)", [U1]),
+    ("np.gcd(x, 6)", [X]),
+    ("np.gcd(x, y)", [np.arange(12).reshape(3, 4), np.arange(4)]),
+    ("np.gcd(x, [2, 3, 4, 5])", [np.arange(12).reshape(3, 4)]),
+    ("np.lcm(x[:, None], y)", [I4, I1]),
+    ("np.lcm(x, 6)", [I4]),
+    ("np.add([1, 2], x, dtype='f4')", [F4]),
+)
+def test_types_and_shapes_of_operands_of_ufuncs(text, arrays):
+    check(text, arrays)
+
+
+@pytest.mark.parametrize("function", [np.logaddexp2, np.add])
+def test_a_number_among_the_operands_of_a_ufunc_is_weak(function):
+    compiled = indim.jit(lambda x, k: function(x, k))
+    for k in (2, 3.5):
+        expected = function(F4, k)
+        np.testing.assert_allclose(compiled(F4, k), expected, rtol=1e-6)
+        assert compiled(F4, k).dtype == expected.dtype
+
+
+def test_isin_compares_integers_without_rounding():
+    for x, y, expected in (
+        (U8, I8, [False, False]),
+        (I8, U8, [False, False]),
+        (np.uint64([2**64 - 1, 7]), np.int64([-1, 7]), [False, True]),
+        (np.int64([-1, 7]), np.uint64([2**64 - 1, 7]), [False, True]),
+        (np.uint64([2**53, 3]), np.int64([2**53]), [True, False]),
+    ):
+        found = indim.jit(lambda x, y: (np.isin(x, y), np.isin(x, y, invert=True)))(x, y)
+        np.testing.assert_array_equal(found[0], expected)
+        np.testing.assert_array_equal(found[1], ~np.array(expected))
+
+
+@cases(
+    ("np.insert(x, 0, 300)", [I1]),
+    ("np.insert(x, 0, np.array([300]))", [I1]),
+    ("np.insert(x, 0, [3, 300], axis=0)", [I1]),
+    ("np.insert(x, 0, float('nan'))", [I4]),
+    ("np.insert(x, 0, 1j)", [X]),
+    ("np.insert(x, 1, 2.75)", [I4]),
+    ("np.unwrap(x, period=4)", [U1]),
+    ("np.unwrap(x, period=1)", [U1]),
+    ("np.unwrap(x, period=4.0)", [U1]),
+    ("np.unwrap(x, period=300)", [I1]),
+    ("np.unwrap(x, period=200)", [I1]),
+    ("np.unwrap(x, period=6)", [I1]),
+)
+def test_python_numbers_that_a_type_lacks_are_errors(text, arrays):
+    check(text, arrays)
+
+
+@cases(
+    ("np.histogram2d(x, y, weights=1j * x)", [X[0], X[1]]),
+    ("np.histogram2d(x, y, bins=[3])", [X[0], X[1]]),
+    ("np.histogram2d(x, y)", [X, X]),
+    ("np.histogram2d(x, y)", [X[0], X[1, :3]]),
+    ("np.histogram2d(x[0], y)", [X[0], X[1]]),
+    ("np.histogram2d(x, y, range=[])", [X[0], X[1]]),
+    ("np.histogram2d(x, y, 2, range=np.array([[0, 2.0], [4, 6]]))", [X[0], X[1]]),
+    ("np.histogram2d(x, y, bins=np.array([[0, 1, 2], [4, 5, 6]]))", [X[0], X[1]]),
+    ("np.histogram2d(x, y, bins=np.ones((3, 3)))", [X[0], X[1]]),
+    ("np.histogram2d(x, y, bins=[2.5, 2])", [X[0], X[1]]),
+    ("np.histogram2d(x, y, bins=0)", [X[0], X[1]]),
+    ("np.histogram2d(x, y, 2, weights=x > 1)", [X[0], X[1]]),
+    ("np.histogram2d(x, y, 2, weights=x[:2])", [X[0], X[1]]),
+    ("np.histogram2d(x, y, 2, weights=x[None])", [X[0], X[1]]),
+    ("np.histogram2d(x, y, 2, weights=np.arange(4))", [X[0], X[1]]),
+    ("np.histogram(x, 3, weights=x > 3)", [X]),
+    ("np.histogram(x, 3, weights=x > 3, density=True)", [X]),
+    ("np.histogram(x, [0, 3, 6, 9], weights=x > 3)", [X]),
+    ("np.histogram(x, 3, range=(0, np.inf))", [X]),
+    ("np.histogram(x, 2.5)", [X]),
+)
+def test_arguments_of_histograms(text, arrays):
+    check(text, arrays)
+
+
+@cases(
+    ("np.apply_over_axes(np.sum, x, 5)", [X]),
+    ("np.apply_over_axes(np.sum, x, [-1, 0])", [X]),
+    ("np.gradient(x, axis=(0, 0))", [X]),
+    ("np.average(x, axis=(0, 0))", [X]),
+    ("np.linalg.norm(x, axis=(0, 0))", [X]),
+    ("np.linalg.vector_norm(x, axis=(0, 0))", [X]),
+    ("np.median(x, axis=7)", [X]),
+    ("np.quantile(x, 0.5, axis=(0, 0))", [X]),
+    ("np.ravel_multi_index((x, x), (3, 4), mode=('wrap',))", [I]),
+    ("np.ravel_multi_index((x, x), (3, 4), mode=('wrap', 'foo'))", [I]),
+    ("np.ravel_multi_index((x, x), (3, 4), order='A')", [I]),
+    ("np.ravel_multi_index((x, 1.0 * x), (3, 4))", [I]),
+    ("np.ravel_multi_index((x > 0, x), (3, 4))", [I]),
+    ("np.unravel_index(x, (3, 4), order='K')", [I]),
+    ("np.unravel_index(1.0 * x, (3, 4))", [I]),
+    ("np.unravel_index(x > 0, (3, 4))", [I]),
+    ("np.choose(1.0 * x, [x, x])", [I]),
+    ("np.choose(x.astype(np.uint64), [x, x])", [I]),
+    ("np.choose(x, [x, x], mode='foo')", [I]),
+    ("np.partition(x, 1.0)", [X]),
+    ("np.partition(x, True)", [X]),
+    ("np.argpartition(x, [0, 1.5])", [X]),
+    ("np.add.accumulate(x, axis=None)", [X]),
+    ("np.add.accumulate(x, axis=None)", [X[0]]),
+    ("np.add.accumulate(x, axis=(1,))", [X]),
+    ("np.add.accumulate(x, axis=(0, 1))", [X]),
+    ("np.add.accumulate(x, axis=2)", [X]),
+    ("np.unpackbits(x, count=-17)", [U1]),
+    ("np.unpackbits(x, count=-16)", [U1]),
+    ("np.cov(x, dtype=int)", [X]),
+    ("np.cov(x, dtype='f4')", [X]),
+    ("np.nanquantile(x, 1.5)", [X]),
+    ("np.nanpercentile(x, [50, 150])", [X]),
+    ("np.nanquantile(x, np.nan)", [X]),
+    ("np.vander(x)", [X]),
+)
+def test_arguments_that_numpy_refuses(text, arrays):
+    check(text, arrays)
+
+
+@cases(
+    ("np.interp(x, [0, 2, 5.0], [1.0, 7, 2], period=y)", [X, np.float64(4)]),
+    ("np.interp(x, y, [1.0, 7, 2], period=4)", [X, np.array([0, 2, 5.0])]),
+    ("np.searchsorted([3.0, 1, 2], x, sorter=y)", [X, np.array([1, 2, 0])]),
+    ("np.select([[True, False, True, False]], [x])", [X]),
+    ("np.select([[True, False], x > 1], [[1, 2], 3.5])", [F4]),
+    ("np.select([[1, 0]], [x])", [F4]),
+    ("np.packbits(x, axis=0)", [np.zeros((3, 0), bool)]),
+    ("np.packbits(x, axis=1)", [np.zeros((3, 0), bool)]),
+    ("np.linalg.vector_norm(x, axis=0)", [np.zeros((4, 0))]),
+    ("np.clip(x, 0, 1, out=None)", [X]),
+    ("x.clip(0, 1, out=None)", [X]),
+    ("np.reshape(x, (4, 3), copy=True)", [X]),
+    ("np.reshape(x, (4, 3), copy=None)", [X]),
+    ("x.reshape((4, 3), copy=False)", [X]),
+)
+def test_arguments_that_numpy_takes(text, arrays):
+    check(text, arrays)
