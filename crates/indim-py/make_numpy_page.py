@@ -33,7 +33,7 @@ NEED_ARRAYS = {
     "nditer": "operations on whole arrays",
     "poly1d": "its coefficients, in `np.polyval` and the like",
     "require": "`indim.asarray(x)`",
-    "vectorize": "call the function on arrays",
+    "vectorize": "call the function on arrays, or `indim.vmap(f)(x)`",
 }
 
 #: Functions of files, texts and settings.
@@ -56,13 +56,20 @@ NOTES = {
     "extract": "the condition is known while the function is traced",
     "full_like": "`shape` is known while the function is traced",
     "geomspace": "real numbers; an end of 0 gives NaN, where NumPy raises an error",
-    "histogram": "`bins` is a number, or edges; traced edges are not checked for their order",
+    "histogram": "`bins` is a number, or edges; traced edges are not checked for their order; NaN among the "
+    "elements gives edges of NaN, where NumPy raises an error",
+    "histogram_bin_edges": "as for `histogram`",
     "histogram2d": "as for `histogram`",
     "insert": "the positions are known while the function is traced",
-    "ix_": "positions, no truth values",
+    "ix_": "no truth values that are traced",
     "linalg.matrix_norm": "no `ord` that needs singular values: 2, -2, `'nuc'`",
     "linalg.matrix_power": "no negative power",
     "linalg.norm": "of a matrix no `ord` that needs singular values: 2, -2, `'nuc'`",
+    "pad": "`mode` is `'constant'`, `'edge'`, `'wrap'`, `'reflect'` or `'symmetric'`; one number for "
+    "`constant_values`",
+    "ravel": "`order` is `'C'` or `'F'`",
+    "reshape": "`order` is `'C'` or `'F'`",
+    "where": "three arguments",
     "nanquantile": "`method` is `'linear'`",
     "nanpercentile": "`method` is `'linear'`",
     "piecewise": "each function is called on all of `x`, so it must be element-wise",
@@ -151,6 +158,7 @@ def page():
     reasons = {}
     for name, reason in _refused.NOT_FOR_INDIM.items():
         reasons.setdefault(reason, []).append(f"`{name}`")
+    reasons["it is a Fourier transform"] = ["all functions of `numpy.fft`"]
     reduced, accumulated = sorted(REDUCTIONS), sorted(ACCUMULATIONS)
     return "\n".join(
         [

@@ -306,7 +306,11 @@ MASK = X % 3 == 1
 
 #: Advised code and the function of NumPy that it replaces.
 REPLACEMENTS = {
-    "argwhere": (lambda x: np.argsort(~(x.ravel() % 3 == 1))[:2], lambda x: np.flatnonzero(MASK)[:2]),
+    "apply_along_axis": (
+        lambda x: indim.vmap(lambda row: np.cumsum(row)[::2])(x),
+        lambda x: np.apply_along_axis(lambda row: np.cumsum(row)[::2], 1, x),
+    ),
+    "argwhere": (lambda x: np.argsort(~(x % 3 == 1).ravel())[:2], lambda x: np.flatnonzero(MASK)[:2]),
     "copyto": (lambda x: np.where(MASK, 7, x), lambda x: _written(np.copyto, x, 7, where=MASK)),
     "fill_diagonal": (
         lambda x: np.where(np.eye(*x.shape, dtype=bool), 5, x),
@@ -318,8 +322,16 @@ REPLACEMENTS = {
         ).reshape(3, 3),
         lambda x: np.histogram2d(x[0], x[1], [[-99, 1.5, 9, 99], [-99, 4.5, 5.5, 99]])[0].astype(int),
     ),
+    "place": (
+        lambda x: np.where(MASK, np.take(x[0], np.cumsum(MASK).reshape(MASK.shape) - 1, mode="wrap"), x),
+        lambda x: _written(np.place, x, MASK, x[0]),
+    ),
+    "putmask": (
+        lambda x: np.where(x % 3 == 1, np.resize(x[1, :3], x.shape), x),
+        lambda x: _written(np.putmask, x, MASK, x[1, :3]),
+    ),
     "poly": (
-        lambda x: np.convolve([1.0, -2.0], np.stack([1 + 0 * x[0, 1], -x[0, 1]])),
+        lambda x: np.convolve([1.0, -2.0], np.stack([1, -x[0, 1]])),
         lambda x: np.poly([2, 1.0]),
     ),
     "polyfit": (

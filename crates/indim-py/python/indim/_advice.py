@@ -6,6 +6,26 @@ from . import _captured
 from ._operators import UFUNCS_OF_SYMBOLS
 
 
+#: Replacements for keywords.
+_KEYWORDS = {
+    "where": "choose by np.where(mask, x, other)",
+    "dtype": "convert by x.astype(dtype)",
+    "axes": "move the axes by np.moveaxis",
+    "axis": "move the axis by np.moveaxis",
+    "keepdims": "put in the axis by np.expand_dims",
+    "interpolation": "write `method=`",
+}
+
+
+def refused_argument(name, keyword):
+    """The message for an argument of NumPy's function ``name`` that has no meaning while a function is
+    traced."""
+    advice = _KEYWORDS.get(keyword, "leave it out")
+    if keyword == "out":
+        advice = f"write y = np.{name}(...) without `out=`"
+    return f"numpy.{name} takes no `{keyword}` while a function is traced: {advice}"
+
+
 def refused_keyword(function, ufunc, keyword, kwargs):
     """The message for a keyword of a ufunc in ``function``."""
     if keyword == "out":
@@ -18,17 +38,8 @@ def refused_keyword(function, ufunc, keyword, kwargs):
             f"numpy.{ufunc.__name__} cannot write traced values into an array of NumPy, `{name}`, while "
             f"{function} is traced: write {instead} without `out=`"
         )
-    advice = {
-        "where": "choose by np.where(mask, x, other)",
-        "dtype": "convert by x.astype(dtype)",
-        "axes": "move the axes by np.moveaxis",
-        "axis": "move the axis by np.moveaxis",
-        "keepdims": "put in the axis by np.expand_dims",
-    }
-    return (
-        f"numpy.{ufunc.__name__} takes no `{keyword}` while {function} is traced: "
-        f"{advice.get(keyword, 'leave it out')}"
-    )
+    advice = _KEYWORDS.get(keyword, "leave it out")
+    return f"numpy.{ufunc.__name__} takes no `{keyword}` while {function} is traced: {advice}"
 
 
 def method_advice(method):
@@ -51,4 +62,4 @@ def refuse_given(name, **arguments):
     """Refuses arguments of NumPy's function ``name`` that have no meaning while a function is traced."""
     for keyword, value in arguments.items():
         if value is not None:
-            raise TypeError(f"numpy.{name} takes no `{keyword}` while a function is traced")
+            raise TypeError(refused_argument(name, keyword))

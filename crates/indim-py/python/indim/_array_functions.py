@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _arrays
-from ._numbers import plain_value
+from . import _arrays, _refused
 from ._advice import refuse_given
 from ._functions import asarray
-from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements, tracer_of
+from ._shape_functions import promoted
+from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements, tracer_of
 
 
 @implements(np.where)
 def _where(condition, *choices):
     if len(choices) != 2 or all(choice is None for choice in choices):
-        raise TypeError("numpy.where with a condition alone is not element-wise")
+        raise TypeError(
+            "numpy.where of a condition alone cannot be traced, because the size of its result depends on "
+            f"data: {_refused.REFUSED['nonzero'][1]}"
+        )
     operands = (condition, *choices)
     return tracer_of(operands)._record("where", operands)
 
@@ -155,11 +158,7 @@ def _copy(a, order="K", subok=False):
     return a
 
 
-@implements(np.result_type)
-def _result_type(*arrays_and_dtypes):
-    return np.result_type(
-        *(item.dtype if isinstance(item, Tracer) else plain_value(item) for item in arrays_and_dtypes)
-    )
+implements(np.result_type)(promoted)
 
 
 @implements(np.ndim)

@@ -30,12 +30,18 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     x = asarray(x)
     if ord is None and (axis is None or isinstance(axis, int)):
         return _length(x, axis, keepdims)
-    axes = axis_indices(axis, x.ndim)
+    axes = _axes(axis, x.ndim)
     if len(axes) == 1:
         return _vector_norm_along(x, ord, axes[0], keepdims)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
     return _matrix_norm_along(x, ord, axes, keepdims)
+
+
+def _axes(axis, rank):
+    if isinstance(axis, list):
+        raise TypeError("'axis' must be None, an integer or a tuple of integers")
+    return axis_indices(axis, rank)
 
 
 def _length(x, axis, keepdims):
@@ -87,7 +93,7 @@ def _matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 
 def _vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
-    axes = axis_indices(axis, x.ndim)
+    axes = _axes(axis, x.ndim)
     rest = tuple(index for index in range(x.ndim) if index not in axes)
     count = math.prod(x.shape[index] for index in axes)
     merged = np.transpose(x, (*axes, *rest)).reshape((count, *(x.shape[index] for index in rest)))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arrays, _foreign, _functions
-from ._advice import refused_keyword
+from ._advice import refuse_given, refused_keyword
+from ._functions import asarray
 from ._numbers import plain_value
 from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer, tracer_of
 
@@ -96,7 +97,7 @@ def vdot(
     out: NDArray[Any] | None = None,
 ):
     """NumPy's ``vdot``: the sum of conjugated elements of ``x`` times those of ``y``, both flattened."""
-    flat = [value if np.ndim(value) == 1 else np.reshape(_array(value), -1) for value in (x, y)]
+    flat = [value if np.ndim(value) == 1 else np.reshape(asarray(value), -1) for value in (x, y)]
     return product("numpy.vecdot", flat, preferred_element_type, out)
 
 
@@ -215,10 +216,6 @@ def _refuse_type(function, preferred_element_type):
         )
 
 
-def _array(value):
-    return value if isinstance(value, Tracer) else _arrays.as_array(value, "x")
-
-
 def _axis_pair(axes):
     """The axes of both operands of ``tensordot``, as two lists."""
     if isinstance(axes, Tracer):
@@ -300,25 +297,17 @@ def _with_out(name, function):
     """NumPy's function of two operands and ``out``."""
 
     def handler(a, b, out=None):
-        _refuse_out(name, out)
+        refuse_given(name, out=out)
         return function(a, b)
 
     return handler
 
 
-def _refuse_out(name, out):
-    if out is not None:
-        raise TypeError(
-            f"numpy.{name} cannot write traced values into an array of NumPy: write y = np.{name}(...) "
-            "without `out=`"
-        )
-
-
 def _numpy_einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
-    _refuse_out("einsum", out)
+    refuse_given("einsum", out=out)
     equation, operands = _equation(operands[0], operands[1:])
     if dtype is not None:
-        operands = [_functions.asarray(operand).astype(dtype, casting=casting) for operand in operands]
+        operands = [asarray(operand).astype(dtype, casting=casting) for operand in operands]
     return einsum(equation, *operands)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _functions
 from ._indim import _axis_functions
-from ._advice import refuse_given
+from ._advice import refuse_given, refused_argument
 from ._shape_functions import axis_indices
 from ._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, UFUNCS, Tracer
 
@@ -191,8 +191,13 @@ def _reduce(ufunc, function):
             array = array.astype(getattr(np, ufunc).resolve_dtypes((array.dtype, array.dtype, None))[0])
         for keyword in given:
             if keyword not in taken:
-                raise TypeError(f"numpy.{ufunc}.reduce takes no `{keyword}` while a function is traced")
-        return function(array, axis=axis, keepdims=keepdims, **given)
+                raise TypeError(refused_argument(f"{ufunc}.reduce", keyword))
+        reduced = function(array, axis=axis, keepdims=keepdims, **given)
+        if ufunc == "hypot":
+            # The hypotenuse of an infinity and NaN is infinite.
+            is_infinite = np.any(np.isinf(array), axis=axis, keepdims=keepdims)
+            reduced = np.where(is_infinite, np.full((), np.inf, reduced.dtype), reduced)
+        return reduced
 
     return handler
 
@@ -258,9 +263,7 @@ def _numpy_handler(numpy_function, function, operand_count):
             del given["where"]
         for keyword in given:
             if keyword not in parameters or keyword == "out":
-                raise TypeError(
-                    f"numpy.{numpy_function.__name__} takes no `{keyword}` while a function is traced"
-                )
+                raise TypeError(refused_argument(numpy_function.__name__, keyword))
         return function(*operands, **given)
 
     return handler

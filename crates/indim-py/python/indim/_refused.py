@@ -9,7 +9,10 @@ _SIZE = "the size of its result depends on data"
 _IN_PLACE = "it writes into its argument, and a traced value does not change"
 _ELEMENTS = "it needs elements, which are not known while a function is traced"
 _MEMORY = "a traced value has no memory"
-_FIRST_K = "write np.argsort(~mask)[:k] for the positions of the first k elements, or choose by np.where"
+_FIRST_K = (
+    "write `np.argsort(~mask.ravel())[:k]` for the positions of the first k true elements of `mask.ravel()`, "
+    "followed by others if `mask.sum()` is less than k, or choose by `np.where(mask, x, other)`"
+)
 _AFTER = "return x from the compiled function, and call it on the result"
 _BEFORE = "compute it before the call and pass it as an argument"
 
@@ -17,57 +20,66 @@ _BEFORE = "compute it before the call and pass it as an argument"
 REFUSED = {
     "apply_along_axis": (
         "it calls a Python function once for each row",
-        "write a function along the axis, such as np.sum(x, axis=axis), or indim.scan, a loop over axis 0",
+        "write a function along the axis, such as `np.sum(x, axis=axis)`, or `indim.vmap(f)(x)` for the rows "
+        "of a matrix and `indim.vmap(f, in_axes=1)(x)` for its columns",
     ),
     "argwhere": (_SIZE, _FIRST_K),
     "array2string": (_ELEMENTS, _AFTER),
     "array_repr": (_ELEMENTS, _AFTER),
     "array_str": (_ELEMENTS, _AFTER),
-    "bincount": (_SIZE, "write indim.bincount(x, length=...)"),
-    "can_cast": ("it takes types", "write np.can_cast(x.dtype, dtype)"),
+    "bincount": (_SIZE, "write `indim.bincount(x, length=...)`"),
+    "can_cast": ("it takes types", "write `np.can_cast(x.dtype, dtype)`"),
     "copyto": (
         _IN_PLACE,
-        "write x = np.where(mask, values, x), and np.broadcast_to(value, shape) for np.full",
+        "write `x = np.where(mask, values, x)`, and for `np.full`, which calls it, "
+        "`np.broadcast_to(value, shape)`",
     ),
-    "fill_diagonal": (_IN_PLACE, "write x = np.where(np.eye(*x.shape, dtype=bool), value, x)"),
+    "fill_diagonal": (_IN_PLACE, "write `x = np.where(np.eye(*x.shape, dtype=bool), value, x)`"),
     "flatnonzero": (_SIZE, _FIRST_K),
     "histogramdd": (
         "indim counts along one axis",
-        "write indim.bincount(i * n + j, length=m * n).reshape(m, n) of bins i and j by np.digitize",
+        "write `indim.bincount(i * n + j, length=m * n).reshape(m, n)` of bins i and j by `np.digitize`",
     ),
     "i0": ("indim has no Bessel functions", _BEFORE),
-    "in1d": (_SIZE, "write np.isin(x, values)"),
-    "intersect1d": (_SIZE, "write np.isin(x, y), a truth value for each element"),
+    "in1d": (_SIZE, "write `np.isin(x, values)`"),
+    "intersect1d": (_SIZE, "write `np.isin(x, y)`, a truth value for each element"),
     "may_share_memory": (_MEMORY, "leave it out: operations return new arrays"),
-    "min_scalar_type": (_ELEMENTS, "write x.dtype"),
+    "min_scalar_type": (_ELEMENTS, "write `x.dtype`"),
     "nonzero": (_SIZE, _FIRST_K),
-    "place": (_IN_PLACE, "write x = np.where(mask, values, x)"),
-    "poly": ("its result depends on whether roots are conjugate", "write np.convolve(p, [1, -root])"),
+    "place": (
+        _IN_PLACE,
+        "write `x = np.where(mask, value, x)` for one value, and for several `x = np.where(mask, "
+        "np.take(values, np.cumsum(mask).reshape(mask.shape) - 1, mode='wrap'), x)`",
+    ),
+    "poly": (
+        "its result depends on whether roots are conjugate",
+        "write `np.convolve(p, np.stack([1, -root]))` for each root",
+    ),
     "polydiv": ("it drops zeros, so " + _SIZE, "write the steps of the division by slices"),
     "polyfit": (
         "it factorises a matrix",
-        "write np.linalg.pinv(np.vander(x, n + 1)) @ y, with x from outside or in `static=`",
+        "write `np.linalg.pinv(np.vander(x, n + 1)) @ y`, with x from outside or in `static=`",
     ),
-    "polymul": ("it drops leading zeros, so " + _SIZE, "write np.convolve(p, q)"),
-    "put": (_IN_PLACE, "write x = indim.at(x.ravel())[i].set(values).reshape(x.shape)"),
+    "polymul": ("it drops leading zeros, so " + _SIZE, "write `np.convolve(p, q)`"),
+    "put": (_IN_PLACE, "write `x = indim.at(x.ravel())[i].set(values).reshape(x.shape)`"),
     "put_along_axis": (
         _IN_PLACE,
-        "write x = indim.at(x)[i, j].set(values), with an index for each axis",
+        "write `x = indim.at(x)[i, j].set(values)`, with an index for each axis",
     ),
-    "putmask": (_IN_PLACE, "write x = np.where(mask, values, x)"),
-    "real_if_close": ("the type of its result depends on data", "write x.real"),
+    "putmask": (_IN_PLACE, "write `x = np.where(mask, np.resize(values, x.shape), x)`"),
+    "real_if_close": ("the type of its result depends on data", "write `x.real`"),
     "save": (_ELEMENTS, _AFTER),
     "savetxt": (_ELEMENTS, _AFTER),
     "savez": (_ELEMENTS, _AFTER),
     "savez_compressed": (_ELEMENTS, _AFTER),
-    "setdiff1d": (_SIZE, "write ~np.isin(x, y), a truth value for each element"),
-    "setxor1d": (_SIZE, "write ~np.isin(x, y) and ~np.isin(y, x), truth values for each element"),
+    "setdiff1d": (_SIZE, "write `~np.isin(x, y)`, a truth value for each element"),
+    "setxor1d": (_SIZE, "write `~np.isin(x, y)` and `~np.isin(y, x)`, truth values for each element"),
     "shares_memory": (_MEMORY, "leave it out: operations return new arrays"),
-    "trim_zeros": (_SIZE, "write a slice with known ends, x[first:end]"),
-    "union1d": (_SIZE, "write np.sort(np.concatenate([x, y])), which keeps equal elements"),
+    "trim_zeros": (_SIZE, "write a slice with known ends, `x[first:end]`"),
+    "union1d": (_SIZE, "write `np.sort(np.concatenate([x, y]))`, which keeps equal elements"),
     "unique": (
         _SIZE,
-        "write s = np.sort(x), in which s[1:] != s[:-1] marks the first of equal elements",
+        "write `s = np.sort(x)`, in which `s[1:] != s[:-1]` marks the first of equal elements",
     ),
 }
 for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
@@ -105,23 +117,23 @@ REFUSED_METHODS = {
     "data": "leave it out: a traced value has no memory",
     "dump": _AFTER,
     "dumps": _AFTER,
-    "fill": "write x = np.full_like(x, value)",
+    "fill": "write `x = np.full_like(x, value)`",
     "flags": "leave it out: a traced value has no memory",
-    "flat": "write x.ravel()",
+    "flat": "write `x.ravel()`",
     "getfield": "call it before the call",
-    "item": "write x[i] and compute with the array of rank 0, or return it",
+    "item": "write `x[i]` and compute with the array of rank 0, or return it",
     "nonzero": _FIRST_K,
-    "partition": "write y = np.partition(x, kth)",
-    "put": "write x = indim.at(x.ravel())[i].set(values).reshape(x.shape)",
-    "resize": "write y = np.resize(x, shape)",
+    "partition": "write `y = np.partition(x, kth)`",
+    "put": "write `x = indim.at(x.ravel())[i].set(values).reshape(x.shape)`",
+    "resize": "write `y = np.resize(x, shape)`",
     "setfield": "call it before the call",
     "setflags": "leave it out: a traced value has no memory",
-    "sort": "write y = np.sort(x)",
+    "sort": "write `y = np.sort(x)`",
     "strides": "leave it out: a traced value has no memory",
     "tobytes": _AFTER,
     "tofile": _AFTER,
     "tolist": "iterate over a short axis by `for row in x`, or return x and call it on the result",
-    "view": "write x.astype(dtype) to convert elements; for the same bits call it before the call",
+    "view": "write `x.astype(dtype)` to convert elements; for the same bits call it before the call",
 }
 
 

@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from . import _functions, _view_functions, _views
+from ._advice import refuse_given
 from ._tracing import Tracer, implements, innermost
 
 _MODES = ("raise", "clip", "wrap", "drop")
@@ -201,8 +202,7 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
 
 @implements(np.trace)
 def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    if out is not None:
-        raise TypeError("numpy.trace takes no `out` while a function is traced")
+    refuse_given("trace", out=out)
     return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 

@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from . import _arrays
+from ._advice import refuse_given
 from ._functions import asarray
 from ._numbers import plain_value
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements
@@ -23,7 +24,10 @@ def axis_index(axis, rank):
 
 def axis_indices(axis, rank):
     """Distinct axes counted from the front: all axes for ``None``, one, or a list."""
-    axes = range(rank) if axis is None else axis if isinstance(axis, (tuple, list, np.ndarray)) else (axis,)
+    if axis is None:
+        return tuple(range(rank))
+    axes = np.ravel(axis) if isinstance(axis, np.ndarray) else axis
+    axes = axes if isinstance(axes, (tuple, list, np.ndarray)) else (axes,)
     axes = tuple(axis_index(index, rank) for index in axes)
     if len(set(axes)) != len(axes):
         raise ValueError("repeated axis in `axis` argument")
@@ -53,7 +57,8 @@ def _static(name, **arguments):
         if has_tracer(value):
             raise TypeError(
                 f"`{argument}` of numpy.{name} determines the size of the result, which is known while a "
-                f"function is traced: name it in `static=`, as in indim.jit(f, static={argument!r})"
+                f"function is traced: name it in `static=`, as in indim.jit(f, static={argument!r}); "
+                "and for a mask that is computed write np.where(mask, x, other)"
             )
 
 
@@ -181,8 +186,9 @@ def _ix(*args):
     for array in arrays:
         if array.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
-        if array.dtype == np.bool_:
+        if array.dtype == np.bool_ and isinstance(array, Tracer):
             raise TypeError("np.ix_ of truth values has a size that depends on data: pass positions")
+    arrays = [array if isinstance(array, Tracer) else np.ix_(given)[0] for array, given in zip(arrays, args)]
     return tuple(
         array.reshape([-1 if axis == of else 1 for of in range(len(arrays))])
         for axis, array in enumerate(arrays)
@@ -235,18 +241,13 @@ def _delete(arr, obj, axis=None):
 
 @implements(np.compress)
 def _compress(condition, a, axis=None, out=None):
-    _refuse_out("compress", out)
+    refuse_given("compress", out=out)
     _static("compress", condition=condition)
     a = asarray(a)
     if axis is None:
         a, axis = np.ravel(a), 0
     axis = axis_index(axis, a.ndim)
     return np.take(a, np.compress(condition, np.arange(a.shape[axis])), axis=axis, mode="clip")
-
-
-def _refuse_out(name, out):
-    if out is not None:
-        raise TypeError(f"numpy.{name} cannot write traced values into `out`: write y = np.{name}(...)")
 
 
 @implements(np.extract)
@@ -324,7 +325,7 @@ if hasattr(np.linalg, "diagonal"):
 
 @implements(np.choose)
 def _choose(a, choices, out=None, mode="raise"):
-    _refuse_out("choose", out)
+    refuse_given("choose", out=out)
     choices = [choice if isinstance(choice, (bool, int, float)) else asarray(choice) for choice in choices]
     dtype = promoted(*choices)
     a, *arrays = _broadcast_arrays(a, *(asarray(choice).astype(dtype) for choice in choices))

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arrays, _functions
 from ._advice import refuse_given
+from ._functions import asarray
 from ._indim import _view_functions
 from ._refused import REFUSED_METHODS
 from ._shape_functions import axis_indices
@@ -42,13 +43,13 @@ def define(rule):
         return _sorted("argsort", x, axis, descending, rule, out)
 
     def lexsort(keys: Sequence[Operand], axis: int = -1, *, out: NDArray[Any] | None = None):
-        keys = [_array(key) for key in keys]
+        keys = [asarray(key) for key in keys]
         return _functions.apply("lexsort", keys, [("axis", operator.index(axis))], rule, out)
 
     def searchsorted(table: Operand, x: Operand, side: str = "left", *, out: NDArray[Any] | None = None):
         if side not in _SIDES:
             raise ValueError(f"the side of searchsorted is one of {', '.join(_SIDES)}, not {side!r}")
-        return _functions.apply("searchsorted", (_array(table), _array(x)), [("side", side)], rule, out)
+        return _functions.apply("searchsorted", (asarray(table), asarray(x)), [("side", side)], rule, out)
 
     functions_by_name = {function.__name__: function for function in (sort, argsort, lexsort, searchsorted)}
     functions = {}
@@ -61,7 +62,7 @@ def define(rule):
 
 
 def _sorted(function, x, axis, descending, rule="numpy", out=None):
-    x = _array(x)
+    x = asarray(x)
     if axis is None:
         x, axis = np.ravel(x), 0
     attributes = [("axis", operator.index(axis))]
@@ -70,17 +71,13 @@ def _sorted(function, x, axis, descending, rule="numpy", out=None):
     return _functions.apply(function, (x,), attributes, rule, out)
 
 
-def _array(value):
-    return value if isinstance(value, Tracer) else _arrays.as_array(value, "x")
-
-
 def top_k(x: Operand, k: int, axis: int = -1, *, largest: bool = True):
     """The ``k`` greatest elements along an axis in descending order, and their positions.
 
     Equal elements keep the order of their positions; NaN is greatest. With ``largest=False`` the smallest
     elements in ascending order.
     """
-    x = _array(x)
+    x = asarray(x)
     k, axis = operator.index(k), operator.index(axis)
     size = x.shape[axis]
     if not 0 <= k <= size:
@@ -165,7 +162,7 @@ def nanquantile(
 
 def digitize(x: Operand, bins: Operand, right: bool = False):
     """NumPy's ``digitize``: the number of the bin of each element. The bins ascend or descend."""
-    bins = _array(bins)
+    bins = asarray(bins)
     side = "left" if right else "right"
     count = bins.shape[0]
     ascending = _search(bins, x, side)
@@ -185,7 +182,7 @@ def interp(
     x: Operand, xp: Operand, fp: Operand, left: float | None = None, right: float | None = None
 ):
     """NumPy's ``interp``: linear interpolation between the ascending points ``xp``, in ``f64``."""
-    x, xp, fp = (_array(value) for value in (x, xp, fp))
+    x, xp, fp = (asarray(value) for value in (x, xp, fp))
     is_complex = fp.dtype.kind == "c"
     x, xp = x.astype(np.float64), xp.astype(np.float64)
     fp = fp.astype(np.complex128 if is_complex else np.float64)
@@ -207,18 +204,19 @@ def interp(
 
 
 def _take(values, positions):
-    """The elements at positions, either of which may be traced; NumPy's function looks at the values alone."""
+    """The elements at positions, either of which may be traced: NumPy's function dispatches on values
+    alone."""
     return _functions.apply("take", (values, positions), [("mode", "clip")], "numpy")
 
 
 def _search(table, x, side):
-    return _functions.apply("searchsorted", (_array(table), _array(x)), [("side", side)], "numpy")
+    return _functions.apply("searchsorted", (asarray(table), asarray(x)), [("side", side)], "numpy")
 
 
 def _rows(x, axis, keepdims):
     """The elements with ``axis`` merged into a last axis, sorted along it; and a function that reshapes an
     array with one number for each of these rows to the shape of the result."""
-    x = _array(x)
+    x = asarray(x)
     axes = axis_indices(axis, x.ndim)
     kept = [index for index in range(x.ndim) if index not in axes]
     shape = tuple(x.shape[index] for index in kept)
@@ -239,7 +237,7 @@ def _as_quantiles(rows, q):
 
 
 def _real(function, x):
-    x = _array(x)
+    x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError(f"{function} takes real numbers, not {x.dtype}: take `x.real` or `abs(x)`")
     return x
@@ -340,7 +338,7 @@ def register(functions):
 
     @implements(np.searchsorted)
     def _searchsorted(a, v, side="left", sorter=None):
-        table = a if sorter is None else _take(_array(a), _array(sorter))
+        table = a if sorter is None else _take(asarray(a), asarray(sorter))
         return functions["searchsorted"](table, v, side)
 
     @implements(np.digitize)
@@ -402,7 +400,7 @@ def _nanpercentile_of_numpy(a, q, axis, method, keepdims):
 
 def _periodic(x, xp, fp, period):
     """``np.interp`` of a periodic function: the points of one period, and one more on either side."""
-    x, xp, fp = (_array(value) for value in (x, xp, fp))
+    x, xp, fp = (asarray(value) for value in (x, xp, fp))
     if not isinstance(period, Tracer) and period == 0:
         raise ValueError("period must be a non-zero value")
     if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape:

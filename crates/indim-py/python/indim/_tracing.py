@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from . import _arrays, _captured, _foreign, _refused
-from ._advice import method_advice, refused_keyword
+from ._advice import method_advice, refuse_given, refused_keyword
 from ._errors import ExprError
 from ._indexable import Copies, captured_array
 from ._numbers import Number, plain_value
@@ -24,8 +24,8 @@ from ._operators import UFUNCS_OF_SYMBOLS, define_operators
 from ._signatures import ADAPTED
 from ._statics import frozen
 
-#: Handlers of NumPy's functions on traced values; filled by `_array_functions.py`, `_compositions.py`,
-#: `_products.py`, `_reductions.py`, `_scatters.py`, `_sorting.py` and `_views.py`.
+#: Handlers of NumPy's functions on traced values. The modules of NumPy's names fill it, mostly by
+#: `implements`.
 ARRAY_FUNCTIONS = {}
 
 
@@ -46,7 +46,8 @@ ACCUMULATIONS = {}
 #: Handlers of the method ``reduce`` of ufuncs, by the ufunc's name; filled by `_reductions.py`.
 REDUCTIONS = {}
 
-#: Handlers of ufuncs that are not operations, by name; filled by `_reductions.py` and `_products.py`.
+#: Handlers of ufuncs that are not operations, by name; filled by `_elementwise_functions.py`,
+#: `_reductions.py` and `_products.py`.
 UFUNCS = {}
 
 #: Attributes that are operands.
@@ -372,7 +373,8 @@ class Tracer:
         if method == "__call__" and ufunc.__name__ in UFUNCS:
             return UFUNCS[ufunc.__name__](*inputs, **kwargs)
         handlers = {"accumulate": ACCUMULATIONS, "reduce": REDUCTIONS}.get(method, {})
-        if ufunc.__name__ in handlers and "out" not in kwargs:
+        if ufunc.__name__ in handlers:
+            refuse_given(f"{ufunc.__name__}.{method}", out=kwargs.get("out"))
             return handlers[ufunc.__name__](*inputs, **kwargs)
         if method == "outer":
             return ufunc(*_of_outer(*inputs), **kwargs)
@@ -448,10 +450,12 @@ class Tracer:
         return np.clip(self, min, max, out, **kwargs)
 
     def reshape(self, *shape, order="C", copy=None):
-        if order != "C":
-            raise TypeError("reshape is in row-major order here")
-        shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return self._call("reshape", [(None, _arrays.integers(shape))])
+        if order not in ("C", "F"):
+            raise TypeError(f"order={order!r} depends on how arrays lie in memory: write 'C' or 'F'")
+        shape = _arrays.integers(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+        if order == "F":
+            return self.T.reshape(shape[::-1]).T
+        return self._call("reshape", [(None, shape)])
 
     def ravel(self, order="C"):
         return np.ravel(self, order)
