@@ -113,8 +113,7 @@ REFUSED_TYPES = {
         *("minimum.accumulate", "minimum.reduce", "nanargmax", "nanargmin", "nanmax", "nanmedian", "nanmin"),
         "ptp",
     },
-    "b": {"ix_", "spacing"},
-    **dict.fromkeys(("int8", "uint8"), {"spacing"}),
+    "b": {"ix_"},
 }
 
 #: Names whose results differ from NumPy's, as `docs/numpy-differences.md` says.

@@ -171,6 +171,7 @@ def test_python_numbers_that_a_type_lacks_are_errors(text, arrays):
     ("np.histogram(x, [0, 3, 6, 9], weights=x > 3)", [X]),
     ("np.histogram(x, 3, range=(0, np.inf))", [X]),
     ("np.histogram(x, 2.5)", [X]),
+    ("np.histogram(x, True)", [X]),
 )
 def test_arguments_of_histograms(text, arrays):
     check(text, arrays)
@@ -183,6 +184,8 @@ def test_arguments_of_histograms(text, arrays):
     ("np.average(x, axis=(0, 0))", [X]),
     ("np.linalg.norm(x, axis=(0, 0))", [X]),
     ("np.linalg.vector_norm(x, axis=(0, 0))", [X]),
+    ("np.linalg.norm(x, axis=[0, 1])", [X]),
+    ("np.linalg.vector_norm(x, axis=[0, 1])", [X]),
     ("np.median(x, axis=7)", [X]),
     ("np.quantile(x, 0.5, axis=(0, 0))", [X]),
     ("np.ravel_multi_index((x, x), (3, 4), mode=('wrap',))", [I]),
@@ -235,3 +238,43 @@ def test_arguments_that_numpy_refuses(text, arrays):
 )
 def test_arguments_that_numpy_takes(text, arrays):
     check(text, arrays)
+
+
+@cases(
+    ("np.hypot.reduce(x)", [np.array([INF, NAN])]),
+    ("np.hypot.reduce(x, axis=0)", [np.array([[INF, 1, NAN], [NAN, NAN, 2]])]),
+    ("np.hypot.reduce(x, axis=1, keepdims=True)", [I4.reshape(1, 2)]),
+    ("np.linspace(x, 2, 1, retstep=True)", [np.float32(1)]),
+    ("np.linspace(x, 2, 0, retstep=True)", [F4]),
+    ("np.linspace(x, 2, 3, retstep=True)", [F4]),
+    ("np.spacing(x)", [np.array([-0.0, 0, 1, -1, INF, -INF, NAN])]),
+    ("np.spacing(x)", [np.arange(2**16).astype(np.uint16).view(np.float16)]),
+    ("np.spacing(x)", [np.arange(-128, 128).astype(np.int8)]),
+    ("np.spacing(x)", [np.array([True, False])]),
+    ("np.ix_(x, [True, False, True], [])", [I]),
+    ("np.reshape(x, (4, 3), order='F')", [X]),
+    ("x.reshape(2, -1, order='F')", [X]),
+)
+def test_values_at_edges(text, arrays):
+    check(text, arrays)
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (lambda x: np.add.reduce(x, out=np.zeros(4)), "write y = np.add.reduce(...) without `out=`"),
+        (lambda x: np.add.accumulate(x, out=np.zeros((3, 4))), "y = np.add.accumulate(...) without `out=`"),
+        (lambda x: np.clip(x, 0, 1, out=np.zeros((3, 4))), "write y = np.clip(...) without `out=`"),
+        (lambda x: np.mean(x, out=np.zeros(())), "write y = np.mean(...) without `out=`"),
+        (lambda x: np.median(x, out=np.zeros(())), "write y = np.median(...) without `out=`"),
+        (lambda x: np.concatenate([x, x], out=np.zeros((6, 4))), "y = np.concatenate(...) without `out=`"),
+        (lambda x: np.clip(x, 0, 1, dtype="f4"), "numpy.clip takes no `dtype`"),
+        (lambda x: np.compress(x[0] > 0, x, axis=1), "write np.where(mask, x, other)"),
+        (lambda x: np.where(x > 0), "write `np.argsort(~mask.ravel())[:k]`"),
+        (lambda x: np.apply_along_axis(np.sum, 1, x), "indim.vmap(f)(x)"),
+    ],
+)
+def test_messages_say_what_to_write(call, advice):
+    with pytest.raises(TypeError) as raised:
+        indim.jit(call)(X)
+    assert advice in str(raised.value)

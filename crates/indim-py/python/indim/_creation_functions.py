@@ -61,7 +61,7 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
         # A step that underflows to zero.
         values = np.where(np.any(step == 0), positions / parts * delta, positions * step)
     else:
-        step, values = np.full((), np.nan, delta.dtype), positions * delta
+        step, values = np.nan, positions * delta
     values = values + start
     if endpoint and num > 1:
         values = np.concatenate([values[:-1], stop[None]])

@@ -255,11 +255,19 @@ def _ldexp(x, n):
 @_ufunc("spacing")
 def _spacing(x):
     if x.dtype == np.float16:
-        raise TypeError(
-            "numpy.spacing has no loop for float16 while it is traced: convert by x.astype(np.float32)"
-        )
+        return _spacing_of_half(x.astype(np.float32))
     infinity = np.full((), np.inf, x.dtype)
     return np.nextafter(x, np.where(x < 0, -infinity, infinity)) - x
+
+
+def _spacing_of_half(x):
+    """The spacing of float16 numbers, given as float32. NumPy's is positive, and that of a negative power of
+    two is the spacing of the interval towards zero."""
+    mantissa, exponent = _frexp(x)
+    exponent = np.where(mantissa == -0.5, exponent - 2, exponent - 1)
+    exponent = np.where(x == 0, np.int32(-24), np.maximum(exponent - 10, -24))
+    spacing = np.where(x == 65504, np.float32(np.inf), np.exp2(exponent.astype(np.float32)))
+    return np.where(np.isfinite(x), spacing, np.float32(np.nan)).astype(np.float16)
 
 
 @_ufunc("logaddexp2")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
 from . import _arrays
@@ -163,7 +161,7 @@ def _given_edges(a, bins):
         raise ValueError("`bins` must be 1d, when an array")
     if bins.dtype.kind not in "biu":
         raise TypeError("`bins` must be an integer, a string, or an array")
-    if operator.index(bins[()]) < 1:
+    if int(bins) < 1:
         raise ValueError("`bins` must be positive, when an integer")
     return None
 
