@@ -431,7 +431,7 @@ FUNCTIONS = {
 }
 
 
-#: Ufuncs whose results NumPy rounds, besides those of complex numbers.
+#: Ufuncs that round their results for real numbers too; for complex numbers all do.
 ROUNDED_UFUNCS = {
     *("acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin"),
     *("asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "deg2rad", "degrees", "exp", "exp2", "expm1"),

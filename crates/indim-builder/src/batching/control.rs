@@ -16,7 +16,7 @@ pub(super) struct ControlResults {
 }
 
 impl ControlResults {
-    /// The results of the loop or branch of which `node` is a result.
+    /// The results of the same loop or branch; `None` if it is not vectorised yet.
     fn find(&self, node: &Node) -> Option<&[BatchValue]> {
         let is_same = |other: &Node| {
             other.operands == node.operands && first_result(&other.kind) == first_result(&node.kind)

@@ -133,7 +133,8 @@ def _parts(vectors):
 
 
 def _difference(plus, minus):
-    """The difference of two products, of which one may lack a factor."""
+    """``plus[0] * plus[1] - minus[0] * minus[1]``. A factor ``None`` is a missing third component, which is
+    0."""
     if plus[0] is None or plus[1] is None:
         return -(minus[0] * minus[1])
     if minus[0] is None or minus[1] is None:

@@ -204,7 +204,7 @@ def interp(
 
 
 def _take(values, positions):
-    """The elements at positions, either of which may be traced: NumPy's function dispatches on values
+    """The elements at positions. Values, positions or both are traced; ``np.take`` would dispatch on values
     alone."""
     return _functions.apply("take", (values, positions), [("mode", "clip")], "numpy")
 

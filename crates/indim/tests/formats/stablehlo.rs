@@ -475,7 +475,7 @@ fn an_argmax_of_floats_must_check_for_nan() {
 
 #[test]
 fn broadcast_dimensions_of_chlo_must_be_those_of_numpy() {
-    // With equal sizes NumPy's rule alone would align `%v` with the last axis, whatever the list says.
+    // With equal sizes NumPy's rule alone would ignore the list and align `%v` with the last axis.
     let program = |operation: &str, dims: &str, result: &str| {
         format!(
             "func.func @main(%x: tensor<3x3xf32>, %v: tensor<3xf32>) -> tensor<3x3x{result}> {{
