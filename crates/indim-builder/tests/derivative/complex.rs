@@ -5,7 +5,7 @@ use indim_builder::Value;
 use indim_ops::{Complex, DType, Op};
 use indim_shape::RuleSet;
 
-use super::{Argument, pullback, slope, value};
+use super::{Argument, pullback, pushforward, slope, value};
 
 type C128 = Complex<f64>;
 
@@ -24,7 +24,8 @@ fn inner(x: C128, y: C128) -> f64 {
     x.re * y.re + x.im * y.im
 }
 
-/// Compares the gradients with the slopes of `re(conj(cotangent) * y)` along both axes of the plane.
+/// Compares the gradients and tangents with the slopes of `re(conj(cotangent) * y)` along both axes of the
+/// plane.
 fn check(name: &str, function: super::Function<'_>, point: &[C128]) {
     let cotangent = C128 { re: 0.8, im: -0.5 };
     let at = |point: &[C128]| -> Vec<Argument<C128>> {
@@ -44,6 +45,14 @@ fn check(name: &str, function: super::Function<'_>, point: &[C128]) {
             assert!(
                 (found - expected).abs() <= 1e-8 * scale,
                 "{name} at {point:?}, operand {index}: {found} against {expected}"
+            );
+            let mut directions = vec![vec![C128::default()]; point.len()];
+            directions[index] = vec![direction];
+            let tangent = pushforward::<C128, C128>(function, &at(point), &directions)[0];
+            let along_tangent = inner(cotangent, tangent);
+            assert!(
+                (along_tangent - found).abs() <= 1e-12 * scale,
+                "{name} at {point:?}, operand {index}: {along_tangent} against {found}"
             );
         }
     }
