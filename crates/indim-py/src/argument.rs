@@ -47,8 +47,8 @@ pub(crate) enum ArgumentType {
     },
 }
 
-/// An argument for `indim/_tracing.py`: name, kind, object, and the items of a container. The kinds are
-/// `"array"`, `"number"` (an input), `"constant"` (part of the program), `"static"` and `"container"`.
+/// An argument for `indim/_trace_function.py`: name, kind, object, and the items of a container. The kinds
+/// are `"array"`, `"number"` (an input), `"constant"` (part of the program), `"static"` and `"container"`.
 pub(crate) type ArgumentDescription<'py> =
     (String, &'static str, Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
 

@@ -2,7 +2,7 @@
 //!
 //! A call looks up the trace for the types and ranks of its arguments, and for their sizes if the function
 //! read sizes. If none exists,
-//! `indim/_tracing.py` runs the function on traced values, which makes the trace. Then the call looks
+//! `indim/_trace_function.py` runs the function on traced values, which makes the trace. Then the call looks
 //! up the variant of the trace's computation for the operands; a missing variant is compiled
 //! (`cached_computation.rs`).
 
@@ -50,7 +50,7 @@ struct Trace {
     structure: Structure,
 }
 
-/// Result of `indim/_tracing.py`: the container of the results, the keys of a dict, the names of the
+/// Result of `indim/_trace_function.py`: the container of the results, the keys of a dict, the names of the
 /// results, and the captures, which the function may have read outside its arguments.
 type TraceParts<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<CaptureDescription<'py>>);
 

@@ -48,6 +48,10 @@ type ValueDescription<'py> = (String, String, &'static str, Bound<'py, PyTuple>)
 #[derive(Default)]
 pub(crate) struct Recorder(Mutex<Recording>);
 
+/// A recorded function, the names of its results, and the names of the outer values that its parameters stand
+/// for.
+type RecordedFunctionParts<'py> = (Bound<'py, Recorder>, Vec<String>, Vec<String>);
+
 /// A recorded function of a loop or branch; the names of its results; and for each parameter the name of
 /// the outer value that it stands for, and the index of the loop's state that it is, or -1.
 type RecordedBody<'py> = (Bound<'py, Recorder>, Vec<String>, Vec<String>, Vec<i64>);
@@ -78,17 +82,15 @@ impl Recorder {
         }
     }
 
-    /// Records a transformed function, given by its recorder and the names of its results. Messages call the
-    /// step `text`.
+    /// Records a transformed function. Messages call the step `text`.
     fn transform<'py>(
         &self,
         py: Python<'py>,
-        (function, results): (&Bound<'py, Recorder>, Vec<String>),
-        arguments: Vec<String>,
+        (function, results, arguments): RecordedFunctionParts<'py>,
         transformation: Transformation,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
-        let computation = self.function(function, results);
+        let computation = self.function(&function, results);
         let step = Transformed { names: Vec::new(), computation, arguments, transformation };
         let added = self.recording().transform(step, text);
         describe_all(py, added)
@@ -238,57 +240,47 @@ impl Recorder {
         describe(py, name, value_text, &array_type)
     }
 
-    /// Records the results of a separately recorded `function` for `arguments`, and its gradients with
-    /// respect to the arguments at the positions `wrt`. `cotangents` are those of the results; without
+    /// Records the results of a separately recorded `function`, and its gradients with respect to the
+    /// arguments at the positions `wrt`. `cotangents` are those of the results; without
     /// them the function has one result, a number. Messages call the step `text`.
-    #[expect(clippy::too_many_arguments, reason = "the parts of the step")]
     fn derive<'py>(
         &self,
         py: Python<'py>,
-        function: &Bound<'py, Recorder>,
-        results: Vec<String>,
-        arguments: Vec<String>,
+        function: RecordedFunctionParts<'py>,
         wrt: Vec<usize>,
         cotangents: Option<Vec<String>>,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
         let transformation = Transformation::Gradients { wrt, cotangents };
-        self.transform(py, (function, results), arguments, transformation, text)
+        self.transform(py, function, transformation, text)
     }
 
-    /// Records the results of a separately recorded `function` for `arguments`, then their derivatives in the
-    /// direction of `tangents`, which belong to the arguments at the positions `wrt`. Messages call the step
-    /// `text`.
-    #[expect(clippy::too_many_arguments, reason = "the parts of the step")]
+    /// Records the results of a separately recorded `function`, then their derivatives in the direction of
+    /// `tangents`, which belong to the arguments at the positions `wrt`. Messages call the step `text`.
     fn push_forward<'py>(
         &self,
         py: Python<'py>,
-        function: &Bound<'py, Recorder>,
-        results: Vec<String>,
-        arguments: Vec<String>,
+        function: RecordedFunctionParts<'py>,
         wrt: Vec<usize>,
         tangents: Vec<String>,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
         let transformation = Transformation::Tangents { wrt, tangents };
-        self.transform(py, (function, results), arguments, transformation, text)
+        self.transform(py, function, transformation, text)
     }
 
     /// Records the results of a separately recorded `function` for every element of a batch. `in_axes` has
     /// the batch axis of each argument, `out_axes` that of each result. Messages call the step `text`.
-    #[expect(clippy::too_many_arguments, reason = "the parts of the step")]
     fn vectorize<'py>(
         &self,
         py: Python<'py>,
-        function: &Bound<'py, Recorder>,
-        results: Vec<String>,
-        arguments: Vec<String>,
+        function: RecordedFunctionParts<'py>,
         in_axes: Vec<Option<i64>>,
         out_axes: Vec<Option<i64>>,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
         let transformation = Transformation::Batch { in_axes, out_axes };
-        self.transform(py, (function, results), arguments, transformation, text)
+        self.transform(py, function, transformation, text)
     }
 
     /// Records a loop or branch over separately recorded functions, as `RecordedBody` describes them.

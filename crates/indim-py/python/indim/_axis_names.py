@@ -9,10 +9,11 @@ import numpy as np
 import xarray as xr
 
 from . import _xarray
-from ._engines import chunked_program, in_container
+from ._engines import chunked_program
 from ._foreign import package_of
 from ._indim import _graph_by_names
 from ._tracing import Tracer
+from ._trees import in_container
 
 #: Rules under which names match axes. Dimensions meet by name, so rules with attributes are excluded.
 _RULES = ("as-written", "numpy", "named")

@@ -17,8 +17,9 @@ import numpy as np
 from dask.array.core import PerformanceWarning, common_blockdim
 
 from . import _arrays, _lanes
-from ._engines import chunked_program, in_container
+from ._engines import chunked_program
 from ._indim import _graph_of_expression
+from ._trees import in_container
 
 #: Elements of a block of the summation tree: chunks of this size times a power of two are nodes of it.
 ALIGNED = _lanes.BLOCK

@@ -15,7 +15,7 @@ from ._foreign import package_of
 from ._indim import _ChunkedProgram
 from ._signatures import is_static_argument
 from ._statics import frozen
-from ._tracing import rebuilt
+from ._trees import rebuilt
 
 
 def call(compiled, function, arguments, out):
@@ -142,12 +142,3 @@ def _replace_leaves(value, leaves):
 def name_of(compiled):
     """The name of a compiled function in messages."""
     return getattr(compiled, "__name__", "the function")
-
-
-def in_container(kind, keys, values):
-    """Results in their container: a single array, a tuple, a list or a dict."""
-    if kind == "single":
-        return values[0]
-    if kind == "dict":
-        return dict(zip(keys, values))
-    return values if kind == "list" else tuple(values)

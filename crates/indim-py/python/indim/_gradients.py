@@ -12,22 +12,13 @@ import operator
 
 import numpy as np
 
-from ._engines import in_container
 from ._foreign import is_labelled
 from ._indim import Recorder
 from ._jit import CompiledFunction
 from ._signatures import signature_of
-from ._tracing import (
-    Recording,
-    Tracer,
-    flatten,
-    rebuilt,
-    result_tracer,
-    running,
-    running_recording,
-)
+from ._tracing import Recording, Tracer, recorded_results, running_recording
 from ._transformed import name_of
-from ._trees import filled, leaves_like, leaves_of, mapped
+from ._trees import filled, flatten, in_container, leaves_like, leaves_of, mapped, rebuilt
 
 
 class Gradient:
@@ -222,7 +213,7 @@ def _derive(function, name, args, kwargs, wrt_positions, cotangents=None):
             f"{name} returns a {kind}, but a gradient is that of one number; return that alone, or use "
             "indim.vjp"
         )
-    descriptions = outer.recorder(name).derive(*recorded.parts(), cotangents, f"{name}(...)")
+    descriptions = outer.recorder(name).derive(recorded.function, recorded.wrt, cotangents, f"{name}(...)")
     values = [Tracer(outer, value) for value in descriptions]
     count = len(recorded.results)
     return values[:count], filled([args[position] for position in wrt_positions], values[count:])
@@ -240,7 +231,8 @@ def _push_forward(function, primals, tangents):
             )
     outer = recorded.outer
     names = [_tangent(outer, name, *pair) for pair in zip(leaves_of(primals), leaves_of(tangents))]
-    descriptions = outer.recorder(name).push_forward(*recorded.parts(), names, f"{name}(...)")
+    recorder = outer.recorder(name)
+    descriptions = recorder.push_forward(recorded.function, recorded.wrt, names, f"{name}(...)")
     values = [Tracer(outer, value) for value in descriptions]
     count = len(recorded.results)
     return [in_container(*recorded.structure, part) for part in (values[:count], values[count:])]
@@ -257,7 +249,7 @@ class _Recorded:
                 "pass `x.values`, and label what comes of it, `x.copy(data=gradient)`"
             )
         self.outer = outer = running_recording()
-        self._recording = recording = Recording(Recorder(), name, outer)
+        recording = Recording(Recorder(), name, outer)
         inner, source_ranges = [], []
         for position, arg in enumerate(args):
             first = len(recording.sources)
@@ -265,24 +257,18 @@ class _Recorded:
                 arg = mapped(arg, lambda leaf: outer.tracer(leaf, name))
             inner.append(mapped(arg, recording.argument))
             source_ranges.append(range(first, len(recording.sources)))
-        with running(recording):
-            kind, keys, results = flatten(function(*inner, **mapped(kwargs, recording.argument)))
-            self.results = [result_tracer(recording, result) for result in results]
-        #: The kind of the container of the results, and the keys of a dict.
-        self.structure = kind, keys
-        self._wrt = [source for position in wrt_positions for source in source_ranges[position]]
-
-    def parts(self):
-        """The parts of a step of the recorder around: the recorder of the function, and the names of its
-        results and arguments, and the positions of the arguments that are differentiated."""
-        sources = [source._name for source in self._recording.sources]
-        return self._recording._recorder, [result._name for result in self.results], sources, self._wrt
+        inner_by_name = mapped(kwargs, recording.argument)
+        #: The kind of the container of the results, the keys of a dict, and the results.
+        *self.structure, self.results = recorded_results(recording, function, inner, inner_by_name)
+        self.function = recording.as_function(self.results)
+        #: The positions of the arguments that are differentiated.
+        self.wrt = [source for position in wrt_positions for source in source_ranges[position]]
 
 
 def _cotangents(outer, name, results, cotangent_container, structure):
     """The names of the cotangents; each has the type of its result."""
     kind, keys, cotangents = flatten(cotangent_container)
-    if (kind, keys) != structure or len(cotangents) != len(results):
+    if [kind, keys] != structure or len(cotangents) != len(results):
         raise TypeError(
             f"{name} returns {_container(*structure, len(results))}, but the cotangents are "
             f"{_container(kind, keys, len(cotangents))}"

@@ -9,10 +9,10 @@ import operator
 
 import numpy as np
 
-from ._engines import in_container
 from ._gradients import argument_arrays, jvp, pulled_back
-from ._tracing import flatten, running_recording
+from ._tracing import running_recording
 from ._transformed import TransformedFunction, name_of
+from ._trees import flatten, in_container
 from ._vectorized import vectorised
 
 

@@ -10,7 +10,7 @@ from . import _arrays
 from ._explain import Explanation
 from ._indim import CompiledFunction as _CompiledFunction
 from ._signatures import binder, names_of_static
-from ._tracing import trace
+from ._trace_function import trace
 from ._written import WrittenModel
 
 

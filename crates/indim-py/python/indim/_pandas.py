@@ -11,10 +11,11 @@ import contextlib
 import numpy as np
 import pandas as pd
 
-from ._engines import chunked_program, in_container
+from ._engines import chunked_program
 from ._errors import ShapeError
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
+from ._trees import in_container
 
 
 def call(compiled, function, arguments, out):

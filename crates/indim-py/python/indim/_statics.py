@@ -1,6 +1,6 @@
 """Static arguments: the keys that distinguish values, and frozen copies of values that may change.
 
-Called by the compiled part (`argument.rs`) and by `_tracing.py`.
+Called by the compiled part (`argument.rs`) and by `_trace_function.py`.
 """
 
 from __future__ import annotations

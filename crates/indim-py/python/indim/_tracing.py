@@ -1,12 +1,11 @@
-"""Tracing: runs a Python function on values that record its operations.
+"""Traced values: a :class:`Tracer` stands for an array, and records the operations of a Python function.
 
-A :class:`Tracer` stands for an array. The recorder checks each operation at once, and adds it to the
-computation.
+The recorder checks each operation at once, and adds it to the computation. `_trace_function.py` runs the
+function.
 """
 
 from __future__ import annotations
 
-import copy
 import operator
 import re
 import sys
@@ -18,11 +17,10 @@ import numpy as np
 from . import _arrays, _captured, _foreign, _refused
 from ._advice import method_advice, refuse_given, refused_keyword
 from ._errors import ExprError
-from ._indexable import Copies, captured_array
+from ._indexable import captured_array
 from ._numbers import Number, plain_value
 from ._operators import UFUNCS_OF_SYMBOLS, define_operators
-from ._signatures import ADAPTED
-from ._statics import frozen
+from ._trees import flatten
 
 #: Handlers of NumPy's functions on traced values. The modules of NumPy's names fill it, mostly by
 #: `implements`.
@@ -103,6 +101,12 @@ class Recording:
         """The value that the function gets for an argument: a separate parameter, even if two arguments are
         the same value."""
         return self.parameter(self.outer.lift(value)) if isinstance(value, Tracer) else value
+
+    def as_function(self, results):
+        """The recorded function for a step of the recorder around: its recorder, and the names of its results
+        and of the values that its parameters stand for."""
+        sources = [source._name for source in self.sources]
+        return self._recorder, [result._name for result in results], sources
 
     def lift(self, tracer):
         """``tracer``, which may belong to an outer recording, as a value of this one."""
@@ -539,97 +543,12 @@ def operator_call(symbol, x, y):
 define_operators(Tracer, Tracer._operator)
 
 
-def trace(function, recorder, arguments):
-    """Runs ``function``; returns the container of its results, the keys if that is a dict, the names of the
-    results, and the captures, which it may have read outside its arguments.
-
-    The compiled part calls it with ``(name, kind, object, items)`` for each argument.
-    """
-    roots = getattr(function, ADAPTED, function), _static_objects(arguments)
-    recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
-    try:
-        return _record_trace(recording, function, arguments, roots, frozen)
-    except Exception:
-        copies = Copies(*roots) if recording.has_requested_elements else None
-        if copies is None or not _copy_arrays(copies, function, roots[1]):
-            raise
-    # The function probably indexes a NumPy array by a traced value.
-    recorder.restart()
-    recording = Recording(recorder, recording.function)
-    return _record_trace(
-        recording, copies.of(function), arguments, roots, lambda value: copies.of(frozen(value))
-    )
-
-
-def _copy_arrays(copies, function, objects):
-    """Copies a function and its static objects; returns whether they hold arrays."""
-    for value in (function, *objects):
-        copies.of(value)
-    return copies.has_views
-
-
-def _record_trace(recording, function, arguments, roots, static):
-    """The result of ``trace``; the function gets ``static(value)`` for a static argument."""
-    before = _captured.captures(*roots)
-    with running(recording):
-        result = function(*(_value(recording, static, *argument) for argument in arguments))
-        captured = _captured.unchanged_captures(before, _captured.captures(*roots))
-        kind, keys, results = flatten(result)
-        return kind, keys, [result_tracer(recording, value)._name for value in results], captured
-
-
-def _static_objects(arguments):
-    """The static objects, with the contents of lists, tuples and dicts, whose copies are passed."""
-    pending, objects = [value for _, kind, value, _ in arguments if kind == "static"], []
-    while pending:
-        value = pending.pop()
-        if type(value) in (list, tuple):
-            pending.extend(value)
-        elif type(value) is dict:
-            pending.extend(value.values())
-        else:
-            objects.append(value)
-    return objects
-
-
-def _value(recording, static, name, kind, value, items):
-    """The value that the function gets for an argument."""
-    if kind == "array":
-        return Tracer(recording, recording.recorder(name).parameter(name, value))
-    if kind == "static":
-        return static(value)
-    if kind == "number":
-        return Number(recording, recording.recorder(name).number(name, value), value)
-    if kind == "constant":
-        return value
-    return rebuilt(value, [_value(recording, static, *item) for item in items])
-
-
-def rebuilt(container, values):
-    """A list, tuple or dict like ``container`` of these values."""
-    if isinstance(container, dict):
-        container = copy.copy(container)
-        container.update(zip(container, values))
-        return container
-    return container._make(values) if hasattr(container, "_make") else type(container)(values)
-
-
 def has_tracer(value, depth=0):
     """Whether a traced value is in a list, tuple or dict, up to the maximum depth of containers."""
     if depth > 32 or not isinstance(value, (list, tuple, dict)):
         return isinstance(value, Tracer)
     items = value.values() if isinstance(value, dict) else value
     return any(has_tracer(item, depth + 1) for item in items)
-
-
-def flatten(result):
-    if isinstance(result, dict):
-        return "dict", list(result), list(result.values())
-    if isinstance(result, tuple):
-        return "tuple", [], list(result)
-    if isinstance(result, list):
-        return "list", [], result
-    return "single", [], [result]
 
 
 def result_tracer(recording, value):
@@ -644,3 +563,11 @@ def result_tracer(recording, value):
         operand = recording.operand(value)
         return Tracer(recording, recording.recorder("result").record("copy", [operand], [], "numpy"))
     return recording.tracer(value, "result")
+
+
+def recorded_results(recording, function, args, kwargs):
+    """The container of a function's results, the keys if that is a dict, and the results as values of the
+    recording, in which the function runs."""
+    with running(recording):
+        kind, keys, results = flatten(function(*args, **kwargs))
+        return kind, keys, [result_tracer(recording, result) for result in results]

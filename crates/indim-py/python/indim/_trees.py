@@ -1,8 +1,37 @@
-"""Nested lists, tuples and dicts of arrays: the states, operands and results of loops and branches."""
+"""Lists, tuples and dicts of arrays, also nested: arguments, states and results."""
 
 from __future__ import annotations
 
-from ._tracing import rebuilt
+import copy
+
+
+def rebuilt(container, values):
+    """A list, tuple or dict like ``container`` of these values."""
+    if isinstance(container, dict):
+        container = copy.copy(container)
+        container.update(zip(container, values))
+        return container
+    return container._make(values) if hasattr(container, "_make") else type(container)(values)
+
+
+def flatten(result):
+    """The kind of container of a function's results, the keys if it is a dict, and its items."""
+    if isinstance(result, dict):
+        return "dict", list(result), list(result.values())
+    if isinstance(result, tuple):
+        return "tuple", [], list(result)
+    if isinstance(result, list):
+        return "list", [], result
+    return "single", [], [result]
+
+
+def in_container(kind, keys, values):
+    """Reverses ``flatten``: these values in a container of a kind, or the single one."""
+    if kind == "single":
+        return values[0]
+    if kind == "dict":
+        return dict(zip(keys, values))
+    return values if kind == "list" else tuple(values)
 
 
 def items_of(value):

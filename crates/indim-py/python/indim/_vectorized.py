@@ -8,20 +8,11 @@ from __future__ import annotations
 
 import operator
 
-from ._engines import in_container
 from ._indim import Recorder
 from ._numbers import Number
-from ._tracing import (
-    Recording,
-    Tracer,
-    flatten,
-    rebuilt,
-    result_tracer,
-    running,
-    running_recording,
-)
+from ._tracing import Recording, Tracer, recorded_results, running_recording
 from ._transformed import TransformedFunction, name_of
-from ._trees import items_of
+from ._trees import in_container, items_of, rebuilt
 
 
 def vmap(f, in_axes=0, out_axes=0):
@@ -92,9 +83,7 @@ def vectorised(function, args, kwargs, in_axes, out_axes):
     inner_by_name = {key: batch.argument(value, 0) for key, value in kwargs.items()}
     if batch.size is None:
         raise ValueError(f"vmap of {name} has no argument with a batch axis: in_axes is {in_axes}")
-    with running(batch.recording):
-        kind, keys, results = flatten(function(*inner, **inner_by_name))
-        results = [result_tracer(batch.recording, result) for result in results]
+    kind, keys, results = recorded_results(batch.recording, function, inner, inner_by_name)
     values = batch.values(results, _axes_of_results(name, out_axes, kind, keys, len(results)))
     return in_container(kind, keys, values)
 
@@ -141,18 +130,11 @@ class _Batch:
 
     def values(self, results, out_axes):
         """The results for all elements, as values of the recording around."""
-        sources = [source._name for source in self.recording.sources]
         # Values from outside the arguments are shared.
-        in_axes = self.in_axes + [None] * (len(sources) - len(self.in_axes))
-        outer = self.recording.outer
-        descriptions = outer.recorder(self.name).vectorize(
-            self.recording._recorder,
-            [result._name for result in results],
-            sources,
-            in_axes,
-            out_axes,
-            f"vmap({self.name})(...)",
-        )
+        in_axes = self.in_axes + [None] * (len(self.recording.sources) - len(self.in_axes))
+        function, outer = self.recording.as_function(results), self.recording.outer
+        text = f"vmap({self.name})(...)"
+        descriptions = outer.recorder(self.name).vectorize(function, in_axes, out_axes, text)
         return [Tracer(outer, description) for description in descriptions]
 
 

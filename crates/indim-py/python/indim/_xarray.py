@@ -20,12 +20,13 @@ import numpy as np
 import xarray as xr
 
 from . import _captured, _labels
-from ._engines import name_of, refuse_mixture, refuse_out, in_container
+from ._engines import name_of, refuse_mixture, refuse_out
 from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
 from ._signatures import ADAPTED
-from ._tracing import Tracer, flatten
+from ._tracing import Tracer
+from ._trees import flatten, in_container
 
 _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 

@@ -1,0 +1,77 @@
+"""Runs a function on traced values (`_tracing.py`), for the compiled part."""
+
+from __future__ import annotations
+
+from . import _captured
+from ._indexable import Copies
+from ._numbers import Number
+from ._signatures import ADAPTED
+from ._statics import frozen
+from ._tracing import Recording, Tracer, result_tracer, running
+from ._trees import flatten, rebuilt
+
+
+def trace(function, recorder, arguments):
+    """Runs ``function``; returns the container of its results, the keys if that is a dict, the names of the
+    results, and the captures, which it may have read outside its arguments.
+
+    The compiled part calls it with ``(name, kind, object, items)`` for each argument.
+    """
+    roots = getattr(function, ADAPTED, function), _static_objects(arguments)
+    recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
+    try:
+        return _record_trace(recording, function, arguments, roots, frozen)
+    except Exception:
+        copies = Copies(*roots) if recording.has_requested_elements else None
+        if copies is None or not _copy_arrays(copies, function, roots[1]):
+            raise
+    # The function probably indexes a NumPy array by a traced value.
+    recorder.restart()
+    recording = Recording(recorder, recording.function)
+    return _record_trace(
+        recording, copies.of(function), arguments, roots, lambda value: copies.of(frozen(value))
+    )
+
+
+def _copy_arrays(copies, function, objects):
+    """Copies a function and its static objects; returns whether they hold arrays."""
+    for value in (function, *objects):
+        copies.of(value)
+    return copies.has_views
+
+
+def _record_trace(recording, function, arguments, roots, static):
+    """The result of ``trace``; the function gets ``static(value)`` for a static argument."""
+    before = _captured.captures(*roots)
+    with running(recording):
+        result = function(*(_value(recording, static, *argument) for argument in arguments))
+        captured = _captured.unchanged_captures(before, _captured.captures(*roots))
+        kind, keys, results = flatten(result)
+        return kind, keys, [result_tracer(recording, value)._name for value in results], captured
+
+
+def _static_objects(arguments):
+    """The static objects, with the contents of lists, tuples and dicts, whose copies are passed."""
+    pending, objects = [value for _, kind, value, _ in arguments if kind == "static"], []
+    while pending:
+        value = pending.pop()
+        if type(value) in (list, tuple):
+            pending.extend(value)
+        elif type(value) is dict:
+            pending.extend(value.values())
+        else:
+            objects.append(value)
+    return objects
+
+
+def _value(recording, static, name, kind, value, items):
+    """The value that the function gets for an argument."""
+    if kind == "array":
+        return Tracer(recording, recording.recorder(name).parameter(name, value))
+    if kind == "static":
+        return static(value)
+    if kind == "number":
+        return Number(recording, recording.recorder(name).number(name, value), value)
+    if kind == "constant":
+        return value
+    return rebuilt(value, [_value(recording, static, *item) for item in items])
