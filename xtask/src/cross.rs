@@ -248,6 +248,7 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
         "-p=indim-ops",
         "-p=indim-graph",
         "-p=indim-builder",
+        "-p=indim-transforms",
         "-p=indim-text",
         "-p=indim-loops",
     ];

@@ -190,15 +190,6 @@ impl GraphBuilder {
         self.state().assembler.has_parameter(name)
     }
 
-    /// A name for a parameter that no parameter has yet: `{stem}_{number}`, with underscores if it is taken.
-    pub(crate) fn unused_parameter_name(&self, stem: &str, number: usize) -> String {
-        let mut name = format!("{stem}_{number}");
-        while self.has_parameter(&name) {
-            name.push('_');
-        }
-        name
-    }
-
     /// A constant array.
     pub fn constant(&self, array: Array) -> Value {
         let array_type = array.array_type().clone();

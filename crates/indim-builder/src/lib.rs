@@ -4,27 +4,27 @@
 //! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
 //! `sorting/`, `views/`, `gathers/` and `regions/` (other kinds of nodes), then the functions composed of
 //! these in `composition/`, `reductions/`, `windows/` (convolutions and pooling), `recurrent/` and
-//! `random/`, and the transformations of graphs: `derivative/` (differentiation) and `batching/` (one
-//! graph for every element of a batch).
+//! `random/`. `indim-transforms` differentiates and vectorises the graphs.
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
 //! - `inline.rs`: inlining of a graph into a builder;
 //! - `named_values.rs`: propagation of axis names through the nodes of a graph;
+//! - `node_access.rs`: nodes by their ids, for crates that transform graphs;
 //! - `sizes.rs`: size facts, so that one graph is valid for many sizes: sizes pinned to a number, and equal
 //!   shapes;
+//! - `stop_gradient.rs`: values without a derivative;
 //! - `symbols.rs`: parameters with named sizes: `["n", "3"]`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod axis_names;
-mod batching;
 mod builder;
 mod composition;
-mod derivative;
 mod gathers;
 mod inline;
 mod methods;
 mod named_values;
+mod node_access;
 mod operand;
 mod operators;
 mod products;
@@ -35,17 +35,17 @@ mod reductions;
 mod regions;
 mod sizes;
 mod sorting;
+mod stop_gradient;
 mod structural;
 mod symbols;
 mod views;
 mod windows;
 
-pub use batching::Vectorize;
 pub use builder::{GraphBuilder, Value};
 pub use composition::{Composition, IntegerPromotion, Parameter};
-pub use derivative::Differentiate;
 pub use gathers::StartedSlices;
 pub use methods::RuleScope;
+pub use node_access::NodeAccess;
 pub use operand::Operand;
 pub use recurrent::{
     CellActivation, CellKind, CellWeights, RecurrentCell, RecurrentDirection, RecurrentResults,

@@ -18,9 +18,8 @@
 //! ```
 
 pub use indim_builder::{
-    BranchBody, Composition, Differentiate, GraphBuilder, Index, Initial, IntegerPromotion,
-    Operand, PadMode, Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, StartedSlices,
-    Value, Vectorize,
+    BranchBody, Composition, GraphBuilder, Index, Initial, IntegerPromotion, Operand, PadMode,
+    Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, StartedSlices, Value,
 };
 pub use indim_graph::{
     AxisSlice, Graph, GraphError, GraphErrorKind, GuardError, Guards, Literal, Node, NodeKind,
@@ -28,3 +27,4 @@ pub use indim_graph::{
     VerifyError, VerifyErrorKind,
 };
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
+pub use indim_transforms::{Differentiate, Vectorize};

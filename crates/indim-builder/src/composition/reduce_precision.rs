@@ -7,7 +7,7 @@ use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::DType;
 
 use crate::builder::{BuildResult, Value};
-use crate::derivative::without_derivative;
+use crate::stop_gradient::without_derivative;
 
 /// The format of a float type: the integer type of its bits, and the numbers of exponent and mantissa bits.
 /// `None` for other types.

@@ -10,7 +10,7 @@ use indim_ops::{DType, ReduceOp};
 
 use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
-use crate::derivative::without_derivative;
+use crate::stop_gradient::without_derivative;
 
 /// Number of digits. Elements have up to 66 digits, and the sum of [`MAX_ELEMENTS`] elements carries into
 /// the next digit.

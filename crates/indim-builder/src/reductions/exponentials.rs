@@ -5,7 +5,7 @@ use indim_ops::{DType, ReduceOp};
 
 use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
-use crate::derivative::without_derivative;
+use crate::stop_gradient::without_derivative;
 
 impl ReductionContext<'_> {
     /// The largest elements; the reduced axes have size 1. Results do not depend on this shift, so it has

@@ -1,0 +1,173 @@
+//! Access to the nodes of a builder, for crates that transform graphs.
+
+use indim_graph::{Graph, GraphError, GraphErrorKind, NodeKind, ValueId};
+use indim_ops::ArrayType;
+use indim_shape::{AxisMap, Shape};
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+
+/// Access to the nodes of a [`GraphBuilder`], for crates that transform graphs.
+///
+/// The methods of the builder itself infer the type of a node. Here the caller states it; the builder
+/// panics if it is not the type that it infers.
+pub trait NodeAccess {
+    /// The id of a value in this graph. A value of an outer builder is captured as a parameter.
+    ///
+    /// # Errors
+    /// `foreign-value`; the deferred error of a value without a node.
+    #[track_caller]
+    fn id(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError>;
+
+    /// A node of this kind and type.
+    fn add_node(&self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> Value;
+
+    /// The nodes of `graph`, with these values in place of its parameters: the value of each node. The
+    /// arguments are values of this builder and have the types of the parameters.
+    fn inline_nodes(&self, graph: &Graph, arguments: &[Value]) -> Vec<Value>;
+
+    /// Broadcasts a value by an axis map; adds no node for an identity.
+    ///
+    /// # Errors
+    /// E5 `too-large`.
+    #[track_caller]
+    fn checked_broadcast(
+        &self,
+        operation: &'static str,
+        operand: ValueId,
+        map: &AxisMap,
+        shape: &Shape,
+    ) -> BuildResult;
+
+    /// Like [`GraphBuilder::reshape`], but pins no size.
+    ///
+    /// # Errors
+    /// `reshape-element-count`.
+    #[track_caller]
+    fn reshape_unpinned(&self, operand: ValueId, shape: Shape) -> BuildResult;
+
+    /// For each index, whether it is from 0 to `size - 1`; a negative index does not count from the end.
+    ///
+    /// # Errors
+    /// Those of comparisons of the indices.
+    #[track_caller]
+    fn in_range_mask(&self, indices: &Value, size: usize) -> BuildResult;
+
+    /// The operand of a conversion; `None` if the value is not one.
+    fn operand_of_conversion(&self, value: &Value) -> Option<Value>;
+
+    /// Checks that the number of bytes of an array of this type fits `isize`.
+    ///
+    /// # Errors
+    /// E5 `too-large`.
+    #[track_caller]
+    fn check_size(
+        &self,
+        operation: &'static str,
+        array_type: &ArrayType,
+        operands: &[ValueId],
+    ) -> Result<(), GraphError>;
+
+    /// The axis counted from the front; `rank` is the number of axes, and a negative `axis` counts from
+    /// the end.
+    ///
+    /// # Errors
+    /// `axis-out-of-range`.
+    #[track_caller]
+    fn checked_axis(
+        &self,
+        operation: &'static str,
+        operands: &[ValueId],
+        axis: i64,
+        rank: usize,
+    ) -> Result<usize, GraphError>;
+
+    /// An error of an operation, with the names and types of its operands.
+    #[track_caller]
+    fn error(
+        &self,
+        operation: &'static str,
+        operands: &[ValueId],
+        kind: GraphErrorKind,
+    ) -> GraphError;
+
+    /// The value of an operator, which cannot return an error. The builder stores the first error for
+    /// [`GraphBuilder::finish`].
+    fn defer_error(&self, result: BuildResult) -> Value;
+}
+
+impl NodeAccess for GraphBuilder {
+    #[track_caller]
+    fn id(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError> {
+        GraphBuilder::id(self, operation, value)
+    }
+
+    fn add_node(&self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> Value {
+        GraphBuilder::add_node(self, kind, operands, array_type)
+    }
+
+    fn inline_nodes(&self, graph: &Graph, arguments: &[Value]) -> Vec<Value> {
+        let arguments: Vec<ValueId> = arguments.iter().map(Value::expect_id).collect();
+        GraphBuilder::inline_nodes(self, graph, &arguments)
+    }
+
+    #[track_caller]
+    fn checked_broadcast(
+        &self,
+        operation: &'static str,
+        operand: ValueId,
+        map: &AxisMap,
+        shape: &Shape,
+    ) -> BuildResult {
+        GraphBuilder::checked_broadcast(self, operation, operand, map, shape)
+    }
+
+    #[track_caller]
+    fn reshape_unpinned(&self, operand: ValueId, shape: Shape) -> BuildResult {
+        GraphBuilder::reshape_unpinned(self, operand, shape)
+    }
+
+    #[track_caller]
+    fn in_range_mask(&self, indices: &Value, size: usize) -> BuildResult {
+        GraphBuilder::in_range_mask(self, indices, size)
+    }
+
+    fn operand_of_conversion(&self, value: &Value) -> Option<Value> {
+        let operand = GraphBuilder::operand_of_conversion(self, value.expect_id())?;
+        Some(self.value(operand))
+    }
+
+    #[track_caller]
+    fn check_size(
+        &self,
+        operation: &'static str,
+        array_type: &ArrayType,
+        operands: &[ValueId],
+    ) -> Result<(), GraphError> {
+        GraphBuilder::check_size(self, operation, array_type, operands)
+    }
+
+    #[track_caller]
+    fn checked_axis(
+        &self,
+        operation: &'static str,
+        operands: &[ValueId],
+        axis: i64,
+        rank: usize,
+    ) -> Result<usize, GraphError> {
+        GraphBuilder::checked_axis(self, operation, operands, axis, rank)
+    }
+
+    #[track_caller]
+    fn error(
+        &self,
+        operation: &'static str,
+        operands: &[ValueId],
+        kind: GraphErrorKind,
+    ) -> GraphError {
+        GraphBuilder::error(self, operation, operands, kind)
+    }
+
+    fn defer_error(&self, result: BuildResult) -> Value {
+        GraphBuilder::defer_error(self, result)
+    }
+}

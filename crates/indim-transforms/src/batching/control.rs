@@ -1,0 +1,334 @@
+//! The rules of loops and branches.
+
+use indim_graph::{Graph, GraphError, Node, NodeKind, Region, ScatterMode, TakeMode, ValueId};
+use indim_ops::{ArrayType, DType, Op, ReduceOp};
+use indim_shape::AxisMap;
+
+use super::VMAP;
+use super::walk::{BatchValue, Batcher};
+use crate::BuildResult;
+use indim_builder::{GraphBuilder, NodeAccess, Value};
+
+/// The results of the loops and branches so far. A loop with several results is several nodes with the same
+/// operands and regions; it is vectorised once.
+#[derive(Default)]
+pub(super) struct ControlResults {
+    results: Vec<(Node, Vec<BatchValue>)>,
+}
+
+impl ControlResults {
+    /// The results of the same loop or branch; `None` if it is not vectorised yet.
+    fn find(&self, node: &Node) -> Option<&[BatchValue]> {
+        let is_same = |other: &Node| {
+            other.operands == node.operands && first_result(&other.kind) == first_result(&node.kind)
+        };
+        let found = self.results.iter().find(|(other, _)| is_same(other));
+        found.map(|(_, results)| &results[..])
+    }
+}
+
+impl Batcher<'_> {
+    /// A result of a loop or branch.
+    pub(super) fn control(
+        &self,
+        node: &Node,
+        operands: &[BatchValue],
+        controls: &mut ControlResults,
+    ) -> Result<BatchValue, GraphError> {
+        let (NodeKind::While { result, .. } | NodeKind::Branch { result, .. }) = node.kind else {
+            unreachable!("invariant: the node is a loop or a branch")
+        };
+        if let Some(results) = controls.find(node) {
+            return Ok(results[result].clone());
+        }
+        let results = match &node.kind {
+            NodeKind::While { condition, body, limit, .. } => {
+                self.while_loop(node, (condition, body, *limit), operands)?
+            }
+            NodeKind::Branch { branches, .. } => self.branch(node, branches, operands)?,
+            _ => unreachable!("invariant: the node is a loop or a branch"),
+        };
+        let value = results[result].clone();
+        controls.results.push((node.clone(), results));
+        Ok(value)
+    }
+
+    fn while_loop(
+        &self,
+        node: &Node,
+        (condition, body, limit): (&Region, &Region, u64),
+        operands: &[BatchValue],
+    ) -> Result<Vec<BatchValue>, GraphError> {
+        let mut batched: Vec<bool> = operands.iter().map(|operand| operand.is_batched).collect();
+        let is_masked = batch_loop(condition, body, &mut batched);
+        if is_masked && (can_fail(condition.graph()) || can_fail(body.graph())) {
+            return self.one_by_one(node, operands);
+        }
+        let condition_region = self.region(condition, &batched, |batcher, parameters| {
+            let value = batcher.graph(condition.graph(), parameters)?.swap_remove(0);
+            Ok(vec![match value.is_batched {
+                true => batcher.b.reduce(ReduceOp::Or, &value.value, 0)?,
+                false => value.value,
+            }])
+        })?;
+        let body_region = self.region(body, &batched, |batcher, parameters| {
+            let next = batcher.graph(body.graph(), parameters)?;
+            match is_masked {
+                false => batcher.with_axes(&next, &batched),
+                true => {
+                    let runs = batcher.graph(condition.graph(), parameters)?.swap_remove(0);
+                    batcher.selected(&runs, &next, parameters)
+                }
+            }
+        })?;
+        let operands = self.with_axes(operands, &batched)?;
+        let states = self.b.while_of(&condition_region, &body_region, &operands, limit)?;
+        Ok(batch_values(states, &batched))
+    }
+
+    fn branch(
+        &self,
+        node: &Node,
+        branches: &[Region],
+        operands: &[BatchValue],
+    ) -> Result<Vec<BatchValue>, GraphError> {
+        let (index, arguments) = (&operands[0], &operands[1..]);
+        if index.is_batched {
+            return match branches.iter().any(|branch| can_fail(branch.graph())) {
+                true => self.one_by_one(node, operands),
+                false => self.all_branches(index, branches, arguments),
+            };
+        }
+        let batched: Vec<bool> = arguments.iter().map(|argument| argument.is_batched).collect();
+        let results = batched_branch_results(branches, &batched);
+        let region = |branch: &Region| {
+            self.region(branch, &batched, |batcher, parameters| {
+                batcher.with_axes(&batcher.graph(branch.graph(), parameters)?, &results)
+            })
+        };
+        let regions = branches.iter().map(region).collect::<Result<Vec<Region>, GraphError>>()?;
+        let arguments: Vec<&Value> = arguments.iter().map(|argument| &argument.value).collect();
+        Ok(batch_values(self.b.branch_of(&index.value, &regions, &arguments)?, &results))
+    }
+
+    /// Computes all branches, and selects the result of one for each element.
+    fn all_branches(
+        &self,
+        index: &BatchValue,
+        branches: &[Region],
+        arguments: &[BatchValue],
+    ) -> Result<Vec<BatchValue>, GraphError> {
+        let index = self.b.convert(&index.value, DType::I64)?;
+        let mut results: Option<Vec<BatchValue>> = None;
+        // The last branch runs for each index that is none of the others.
+        for (number, branch) in branches.iter().enumerate().rev() {
+            let of_branch = self.graph(branch.graph(), arguments)?;
+            results = Some(match results {
+                None => of_branch,
+                Some(results) => {
+                    let value = self.b.eq(&index, number as i64, &[])?;
+                    let is_chosen = BatchValue { value, is_batched: true };
+                    let selected = self.selected(&is_chosen, &of_branch, &results)?;
+                    selected
+                        .into_iter()
+                        .map(|value| BatchValue { value, is_batched: true })
+                        .collect()
+                }
+            });
+        }
+        Ok(results.unwrap_or_default())
+    }
+
+    /// For each element, the values `on_true` or those of the same position in `on_false`, which may have
+    /// more.
+    fn selected(
+        &self,
+        mask: &BatchValue,
+        on_true: &[BatchValue],
+        on_false: &[BatchValue],
+    ) -> Result<Vec<Value>, GraphError> {
+        let mask = self.b.id(VMAP, &self.batched(mask)?)?;
+        let select = |(on_true, on_false): (&BatchValue, &BatchValue)| -> BuildResult {
+            let [on_true, on_false] = [self.batched(on_true)?, self.batched(on_false)?];
+            let result = on_true.array_type()?;
+            let map = AxisMap::from(vec![0]);
+            let mask = self.b.checked_broadcast(VMAP, mask, &map, &result.shape)?;
+            let operands =
+                [self.b.id(VMAP, &mask)?, self.b.id(VMAP, &on_true)?, self.b.id(VMAP, &on_false)?];
+            Ok(self.b.add_node(NodeKind::Elementwise(Op::Select), &operands, result))
+        };
+        on_true.iter().zip(on_false).map(select).collect()
+    }
+
+    /// A region with the batch as the first axis of the parameters in `batched`. `build` returns its
+    /// results.
+    fn region(
+        &self,
+        region: &Region,
+        batched: &[bool],
+        build: impl FnOnce(&Batcher<'_>, &[BatchValue]) -> Result<Vec<Value>, GraphError>,
+    ) -> Result<Region, GraphError> {
+        let b = GraphBuilder::new();
+        let batcher = Batcher { b: &b, size: self.size };
+        let mut parameters = Vec::with_capacity(batched.len());
+        for (index, (of, &is_batched)) in region.parameter_types().zip(batched).enumerate() {
+            let ArrayType { dtype, shape } = match is_batched {
+                true => self.batched_type(of)?,
+                false => of.clone(),
+            };
+            let value = b.parameter(region.graph().parameter_name(index), dtype, shape)?;
+            parameters.push(BatchValue { value, is_batched });
+        }
+        let results = build(&batcher, &parameters)?;
+        Ok(Region::new(b.finish(&results)?))
+    }
+
+    /// The values, with the batch as the first axis of those in `batched`.
+    fn with_axes(&self, values: &[BatchValue], batched: &[bool]) -> Result<Vec<Value>, GraphError> {
+        let with_axis = |(value, &is_batched): (&BatchValue, &bool)| match is_batched {
+            true => self.batched(value),
+            false => Ok(value.value.clone()),
+        };
+        values.iter().zip(batched).map(with_axis).collect()
+    }
+
+    /// The results of a node for a batch without elements.
+    fn empty_results(&self, node: &Node) -> Result<Vec<BatchValue>, GraphError> {
+        let empty = |of: ArrayType| {
+            let value = self.b.zeros(&self.batched_type(&of)?)?;
+            Ok(BatchValue { value, is_batched: true })
+        };
+        result_types(node).into_iter().map(empty).collect()
+    }
+
+    /// The results of a node, computed in a loop over the elements of the batch.
+    pub(super) fn one_by_one(
+        &self,
+        node: &Node,
+        operands: &[BatchValue],
+    ) -> Result<Vec<BatchValue>, GraphError> {
+        if self.size == 0 {
+            return self.empty_results(node);
+        }
+        let batched = operands.iter().filter(|operand| operand.is_batched);
+        let batched: Vec<&Value> = batched.map(|operand| &operand.value).collect();
+        let states: [Value; 0] = [];
+        let (_, results) =
+            self.b.scan_loop(self.size, &states, &batched, false, |b, _, slices| {
+                let mut slices = slices.iter();
+                let mut values = Vec::with_capacity(operands.len());
+                for operand in operands {
+                    values.push(match operand.is_batched {
+                        true => slices.next().cloned().unwrap_or_else(|| operand.value.clone()),
+                        false => b.local(&operand.value)?,
+                    });
+                }
+                Ok((Vec::new(), results_of(b, node, &values)?))
+            })?;
+        Ok(results.into_iter().map(|value| BatchValue { value, is_batched: true }).collect())
+    }
+}
+
+/// The types of all results of a node.
+fn result_types(node: &Node) -> Vec<ArrayType> {
+    match &node.kind {
+        NodeKind::While { body: region, .. } => region.result_types().cloned().collect(),
+        NodeKind::Branch { branches, .. } => branches[0].result_types().cloned().collect(),
+        _ => vec![node.array_type.clone()],
+    }
+}
+
+/// The kind of the first result of a loop or branch.
+fn first_result(kind: &NodeKind) -> NodeKind {
+    let mut kind = kind.clone();
+    if let NodeKind::While { result, .. } | NodeKind::Branch { result, .. } = &mut kind {
+        *result = 0;
+    }
+    kind
+}
+
+/// All results of a node with these operands.
+fn results_of(b: &GraphBuilder, node: &Node, operands: &[Value]) -> Result<Vec<Value>, GraphError> {
+    match &node.kind {
+        NodeKind::While { condition, body, limit, .. } => {
+            b.while_of(condition, body, operands, *limit)
+        }
+        NodeKind::Branch { branches, .. } => b.branch_of(&operands[0], branches, &operands[1..]),
+        kind => {
+            let ids = operands.iter().map(|operand| b.id(VMAP, operand));
+            let ids = ids.collect::<Result<Vec<ValueId>, GraphError>>()?;
+            Ok(vec![b.add_node(kind.clone(), &ids, node.array_type.clone())])
+        }
+    }
+}
+
+fn batch_values(values: Vec<Value>, batched: &[bool]) -> Vec<BatchValue> {
+    let pairs = values.into_iter().zip(batched);
+    pairs.map(|(value, &is_batched)| BatchValue { value, is_batched }).collect()
+}
+
+/// Adds to `batched` the states of a loop that depend on a batched operand; returns whether the condition
+/// does. In that case all states do, because each element stops at a step of its own.
+fn batch_loop(condition: &Region, body: &Region, batched: &mut [bool]) -> bool {
+    loop {
+        let next = batched_outputs(body.graph(), batched);
+        let is_masked = batched_outputs(condition.graph(), batched)[0];
+        let mut is_stable = true;
+        for (state, depends) in next.into_iter().enumerate() {
+            if (depends || is_masked) && !batched[state] {
+                batched[state] = true;
+                is_stable = false;
+            }
+        }
+        if is_stable {
+            return is_masked;
+        }
+    }
+}
+
+/// For each result of a branch whose index is the same for all elements, whether it depends on a batched
+/// argument in some region.
+fn batched_branch_results(branches: &[Region], batched: &[bool]) -> Vec<bool> {
+    let mut results: Vec<bool> = Vec::new();
+    for branch in branches {
+        let of_branch = batched_outputs(branch.graph(), batched);
+        results.resize(of_branch.len(), false);
+        results.iter_mut().zip(of_branch).for_each(|(result, depends)| *result |= depends);
+    }
+    results
+}
+
+/// For each output of a graph, whether it depends on one of the parameters in `batched`.
+fn batched_outputs(graph: &Graph, batched: &[bool]) -> Vec<bool> {
+    let mut depends: Vec<bool> = Vec::with_capacity(graph.len());
+    for (_, node) in graph.iter() {
+        let of_operands = |operands: &[ValueId]| -> Vec<bool> {
+            operands.iter().map(|operand| depends[operand.index()]).collect()
+        };
+        let is_batched = match &node.kind {
+            NodeKind::Parameter { index, .. } => batched[*index],
+            NodeKind::While { condition, body, result, .. } => {
+                let mut operands = of_operands(&node.operands);
+                batch_loop(condition, body, &mut operands);
+                operands[*result]
+            }
+            NodeKind::Branch { branches, result } => {
+                let operands = of_operands(&node.operands);
+                operands[0] || batched_branch_results(branches, &operands[1..])[*result]
+            }
+            _ => node.operands.iter().any(|operand| depends[operand.index()]),
+        };
+        depends.push(is_batched);
+    }
+    graph.outputs().iter().map(|output| depends[output.index()]).collect()
+}
+
+/// Whether a run of the graph can fail: by an index out of range, or by the limit of a loop's steps.
+fn can_fail(graph: &Graph) -> bool {
+    graph.iter().any(|(_, node)| match &node.kind {
+        NodeKind::Take { mode, .. } => *mode == TakeMode::Error,
+        NodeKind::Scatter { mode, .. } => *mode == ScatterMode::Take(TakeMode::Error),
+        NodeKind::While { .. } => true,
+        kind => kind.regions().any(|region| can_fail(region.graph())),
+    })
+}

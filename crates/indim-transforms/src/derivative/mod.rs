@@ -1,0 +1,292 @@
+//! Derivatives: graphs that compute the gradients of other graphs.
+//!
+//! Reverse mode: from the outputs back to the parameters, the rule of each node computes the *cotangents* of
+//! its operands from its own cotangent. A cotangent has the type of its value. The cotangents of all uses of
+//! a value are added. Rules build graphs of the same operations and reductions, so a derivative is optimised,
+//! compiled and differentiated like any other graph.
+//!
+//! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function with the name of
+//! the operation in `elementary.rs`, `arithmetic.rs`, `choice.rs` or `complex.rs`; `flat.rs` lists the
+//! operations without a derivative. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and
+//! `contraction.rs` have the rules of other kinds of nodes; `rule.rs` defines the arguments and results
+//! of rules. `forward.rs` derives forward mode from reverse mode.
+//!
+//! For complex numbers, the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, like in PyTorch:
+//! the gradient of a real output is the direction of ascent, `∂/∂re + i ∂/∂im`. JAX returns its conjugate.
+
+mod arithmetic;
+mod choice;
+mod complex;
+mod contraction;
+mod dispatch;
+mod elementary;
+mod flat;
+mod forward;
+mod reduction;
+mod rule;
+mod scan;
+mod sort;
+mod structural;
+mod sweep;
+mod take;
+
+use indim_graph::{Graph, GraphError, GraphErrorKind, Literal, ValueId, remove_unused};
+use indim_ops::{ArrayType, DTypeClass};
+
+use indim_builder::{GraphBuilder, Value};
+use sweep::Sweep;
+
+/// The name of the operation in errors about parameters and outputs of a graph.
+const GRADIENT: &str = "gradient";
+
+/// Derivatives of a graph, as graphs of the same operations.
+pub trait Differentiate {
+    /// The vector-Jacobian product: a graph that computes the gradients with respect to the parameters `wrt`
+    /// from a cotangent for each output.
+    ///
+    /// Its parameters are those of this graph, followed by one for each output of floats or complex numbers,
+    /// with the output's type, in order. Its outputs are the gradients, each with the type of its parameter.
+    /// The gradient is 0 for a parameter on which no output depends.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_transforms::Differentiate;
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [2, 3])?;
+    /// let v = b.parameter("v", DType::F32, [3])?;
+    /// let graph = b.finish(&[b.mul(&x, &v, &[1])?])?;
+    ///
+    /// let pullback = graph.vjp(&[1])?; // with respect to v
+    /// let x = Array::new([2, 3], vec![1.0f32, 2.0, 3.0, 10.0, 20.0, 30.0])?;
+    /// let v = Array::new([3], vec![5.0f32; 3])?;
+    /// let cotangent = Array::new([2, 3], vec![1.0f32, 1.0, 1.0, 1.0, 1.0, 2.0])?;
+    /// let gradients = evaluate(&pullback, &[x, v, cotangent])?;
+    /// assert_eq!(gradients[0].elements::<f32>(), Ok(&[11.0, 22.0, 63.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `unknown-parameter`; `not-differentiable` for a parameter that is neither of floats nor of complex
+    /// numbers, and for nodes without a rule that depend on a parameter in `wrt`: `nextafter`,
+    /// `trigamma`, loops, branches, scatters that multiply, and cumulative products of complex numbers;
+    /// E5 `too-large` if sums in double precision do not fit into memory.
+    fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+
+    /// Like [`Differentiate::vjp`], with the outputs of this graph before the gradients.
+    ///
+    /// # Errors
+    /// Like [`Differentiate::vjp`].
+    fn value_and_vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+
+    /// A graph that computes the gradients of the only output, a real scalar, with respect to the parameters
+    /// `wrt`. It has the parameters of this graph.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_transforms::Differentiate;
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::{DType, ReduceOp};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F64, [3])?;
+    /// let graph = b.finish(&[b.reduce(ReduceOp::Add, x.square(), 0)?])?;
+    /// let x = Array::new([3], vec![1.0, -2.0, 3.0])?;
+    /// let results = evaluate(&graph.value_and_gradient(&[0])?, &[x])?;
+    /// assert_eq!(results[0].elements::<f64>(), Ok(&[14.0][..]));
+    /// assert_eq!(results[1].elements::<f64>(), Ok(&[2.0, -4.0, 6.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `not-one-number` unless the graph has one output, a real scalar; those of [`Differentiate::vjp`].
+    fn gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+
+    /// Like [`Differentiate::gradient`], with the output of this graph before the gradients.
+    ///
+    /// # Errors
+    /// Like [`Differentiate::gradient`].
+    fn value_and_gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+
+    /// The Jacobian-vector product: a graph that computes the derivative of each output in the direction of
+    /// tangents of the parameters `wrt`.
+    ///
+    /// Its parameters are those of this graph, followed by one tangent for each parameter in `wrt`, with its
+    /// type. Its outputs are those of this graph, followed by the tangent of each output of floats
+    /// or complex numbers, with the output's type.
+    ///
+    /// The graph is the vector-Jacobian product of the vector-Jacobian product: the pullback is linear in the
+    /// cotangents, so its own pullback maps tangents to tangents.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_transforms::Differentiate;
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F64, [2])?;
+    /// let graph = b.finish(&[x.square()])?;
+    /// let x = Array::new([2], vec![3.0, -2.0])?;
+    /// let tangent = Array::new([2], vec![1.0, 10.0])?;
+    /// let results = evaluate(&graph.jvp(&[0])?, &[x, tangent])?;
+    /// assert_eq!(results[1].elements::<f64>(), Ok(&[6.0, -40.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Like [`Differentiate::vjp`].
+    fn jvp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+}
+
+impl Differentiate for Graph {
+    #[track_caller]
+    fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
+        derive(self, wrt, Seeds::Parameters, PrimalOutputs::Omitted)
+    }
+
+    #[track_caller]
+    fn value_and_vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
+        derive(self, wrt, Seeds::Parameters, PrimalOutputs::Included)
+    }
+
+    #[track_caller]
+    fn gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
+        derive(self, wrt, Seeds::One, PrimalOutputs::Omitted)
+    }
+
+    #[track_caller]
+    fn value_and_gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
+        derive(self, wrt, Seeds::One, PrimalOutputs::Included)
+    }
+
+    #[track_caller]
+    fn jvp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
+        forward::jvp(self, wrt)
+    }
+}
+
+#[track_caller]
+fn derive(
+    graph: &Graph,
+    wrt: &[usize],
+    seeds: Seeds,
+    primals: PrimalOutputs,
+) -> Result<Graph, GraphError> {
+    let b = GraphBuilder::new();
+    let parameters = parameters_in(graph, &b)?;
+    let wrt =
+        wrt.iter().map(|&index| differentiable(graph, index)).collect::<Result<Vec<_>, _>>()?;
+    let mut sweep = Sweep::new(graph, &b, &parameters, &wrt);
+    for (&output, seed) in graph.outputs().iter().zip(seeds_of(graph, &b, seeds)?) {
+        if let Some(seed) = seed {
+            sweep.add(output, seed);
+        }
+    }
+    let mut outputs: Vec<Value> = match primals {
+        PrimalOutputs::Included => {
+            graph.outputs().iter().map(|&output| sweep.value(output)).collect()
+        }
+        PrimalOutputs::Omitted => Vec::new(),
+    };
+    sweep.run()?;
+    for &parameter in &wrt {
+        outputs.push(sweep.gradient(parameter)?);
+    }
+    Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+}
+
+/// Adds the parameters of the graph to `b`, which has none yet.
+fn parameters_in(graph: &Graph, b: &GraphBuilder) -> Result<Vec<Value>, GraphError> {
+    let parameter = |(index, &value)| {
+        let ArrayType { dtype, shape } = graph[value].array_type.clone();
+        b.parameter(graph.parameter_name(index), dtype, shape)
+    };
+    graph.parameters().iter().enumerate().map(parameter).collect()
+}
+
+/// The value of parameter `index`; an error unless it is differentiable.
+#[track_caller]
+fn differentiable(graph: &Graph, index: usize) -> Result<ValueId, GraphError> {
+    let not_differentiable = |kind, operands| {
+        GraphError::new(kind, GRADIENT, operands).at(core::panic::Location::caller())
+    };
+    let Some(&value) = graph.parameters().get(index) else {
+        let kind = GraphErrorKind::UnknownParameter { index, count: graph.parameters().len() };
+        return Err(not_differentiable(kind, Vec::new()));
+    };
+    let array_type = graph[value].array_type.clone();
+    match has_derivatives(&array_type) {
+        true => Ok(value),
+        false => {
+            let operands = vec![(graph.parameter_name(index).to_owned(), array_type)];
+            Err(not_differentiable(GraphErrorKind::ParameterNotDifferentiable, operands))
+        }
+    }
+}
+
+/// The cotangents of the outputs; `None` for outputs without derivatives.
+#[track_caller]
+fn seeds_of(
+    graph: &Graph,
+    b: &GraphBuilder,
+    seeds: Seeds,
+) -> Result<Vec<Option<Value>>, GraphError> {
+    let types = || graph.outputs().iter().map(|&output| graph[output].array_type.clone());
+    match seeds {
+        Seeds::One => match &types().collect::<Vec<_>>()[..] {
+            [only] if only.shape.is_scalar() && only.dtype.is_float() => {
+                Ok(vec![Some(b.literal(Literal::Int(1), only.dtype)?)])
+            }
+            _ => {
+                let names = graph.outputs().iter().map(|&output| graph.value_name(output));
+                let operands = names.zip(types()).collect();
+                let error = GraphError::new(GraphErrorKind::NotOneNumber, GRADIENT, operands);
+                Err(error.at(core::panic::Location::caller()))
+            }
+        },
+        Seeds::Parameters => types()
+            .enumerate()
+            .map(|(index, of)| {
+                has_derivatives(&of).then(|| cotangent_parameter(b, index, of)).transpose()
+            })
+            .collect(),
+    }
+}
+
+/// The source of the outputs' cotangents.
+#[derive(Clone, Copy)]
+enum Seeds {
+    /// Additional parameters.
+    Parameters,
+    /// The number 1, for the only output, a real scalar.
+    One,
+}
+
+/// Whether the derived graph returns the original outputs too, before the gradients.
+#[derive(Clone, Copy)]
+enum PrimalOutputs {
+    Included,
+    Omitted,
+}
+
+/// Whether values of this type can have derivatives.
+fn has_derivatives(of: &ArrayType) -> bool {
+    matches!(of.dtype.class(), DTypeClass::Float | DTypeClass::Complex)
+}
+
+/// A parameter for the cotangent of output `index`, with a new name.
+fn cotangent_parameter(b: &GraphBuilder, index: usize, of: ArrayType) -> Result<Value, GraphError> {
+    b.parameter(&unused_parameter_name(b, "cotangent", index), of.dtype, of.shape)
+}
+
+/// A name for a parameter that no parameter has yet: `{stem}_{number}`, with underscores if it is taken.
+fn unused_parameter_name(b: &GraphBuilder, stem: &str, number: usize) -> String {
+    let mut name = format!("{stem}_{number}");
+    while b.has_parameter(&name) {
+        name.push('_');
+    }
+    name
+}

@@ -1,0 +1,21 @@
+//! Transformations of graphs: each is a function from a graph to a graph.
+//!
+//! The transformed graph consists of the same nodes and is built by `indim-builder`, so it is optimised,
+//! compiled and transformed again like any other graph.
+//!
+//! - `derivative/`: differentiation: gradients, vector-Jacobian and Jacobian-vector products;
+//! - `batching/`: one graph for every element of a batch, like JAX's `vmap`.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![forbid(unsafe_code)]
+
+mod batching;
+mod derivative;
+
+pub use batching::Vectorize;
+pub use derivative::Differentiate;
+
+use indim_builder::Value;
+use indim_graph::GraphError;
+
+/// What a method of the builder returns.
+type BuildResult<T = Value> = Result<T, GraphError>;
