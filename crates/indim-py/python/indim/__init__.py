@@ -58,6 +58,7 @@ from . import _array_functions, _compositions, _products, _reductions, _sorting,
 from . import _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
 from . import _shape_functions, _statistics_functions
 from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum
+from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique
 from . import none, numexpr, numpy, onnx_legacy, pdpd, random, stablehlo, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
 from ._written import Decomposition, WrittenModel
@@ -123,6 +124,7 @@ __all__ = _exported(
         "ShapeError",
         "UnknownNameError",
         "WrittenModel",
+        "argwhere",
         "asarray",
         "astype",
         "at",
@@ -130,6 +132,7 @@ __all__ = _exported(
         "broadcast_in_dim",
         "broadcast_shapes",
         "broadcast_to",
+        "compress",
         "cond",
         "convert",
         "convert_element_type",
@@ -140,6 +143,8 @@ __all__ = _exported(
         "expand_dims",
         "explain",
         "explain_error",
+        "extract",
+        "flatnonzero",
         "fori_loop",
         "get_num_threads",
         "grad",
@@ -157,6 +162,7 @@ __all__ = _exported(
         "nanmedian",
         "nanquantile",
         "none",
+        "nonzero",
         "one_hot",
         "onnx_legacy",
         "oracle",
@@ -178,6 +184,7 @@ __all__ = _exported(
         "switch",
         "top_k",
         "transpose",
+        "unique",
         "validate",
         "value_and_grad",
         "vjp",

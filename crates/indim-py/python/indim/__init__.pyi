@@ -419,6 +419,34 @@ def segment_prod(data: Operand, segment_ids: Operand, num_segments: int) -> NDAr
 def segment_max(data: Operand, segment_ids: Operand, num_segments: int) -> NDArray[Any]: ...
 def segment_min(data: Operand, segment_ids: Operand, num_segments: int) -> NDArray[Any]: ...
 def one_hot(x: Operand, num_classes: int, *, dtype: DTypeLike = ...) -> NDArray[Any]: ...
+def nonzero(
+    x: Operand, *, size: int | None = ..., fill_value: int | tuple[int, ...] = ...
+) -> tuple[NDArray[Any], ...]: ...
+def flatnonzero(x: Operand, *, size: int | None = ..., fill_value: int = ...) -> NDArray[Any]: ...
+def argwhere(
+    x: Operand, *, size: int | None = ..., fill_value: int | tuple[int, ...] = ...
+) -> NDArray[Any]: ...
+def compress(
+    condition: Operand,
+    x: Operand,
+    axis: int | None = ...,
+    *,
+    size: int | None = ...,
+    fill_value: complex = ...,
+) -> NDArray[Any]: ...
+def extract(
+    condition: Operand, x: Operand, *, size: int | None = ..., fill_value: complex = ...
+) -> NDArray[Any]: ...
+def unique(
+    x: Operand,
+    return_index: bool = ...,
+    return_inverse: bool = ...,
+    return_counts: bool = ...,
+    *,
+    equal_nan: bool = ...,
+    size: int | None = ...,
+    fill_value: complex | None = ...,
+) -> Any: ...
 def bincount(
     x: Operand, weights: Operand | None = ..., minlength: int = ..., *, length: int | None = ...
 ) -> NDArray[Any]: ...
@@ -459,6 +487,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "argwhere",
     "around",
     "asarray",
     "asin",
@@ -487,6 +516,7 @@ __all__ = [
     "clamp",
     "clip",
     "clz",
+    "compress",
     "concat",
     "concatenate",
     "cond",
@@ -539,7 +569,9 @@ __all__ = [
     "expm1",
     "exponential",
     "exponential_minus_one",
+    "extract",
     "fabs",
+    "flatnonzero",
     "flip",
     "float_power",
     "floor",
@@ -640,6 +672,7 @@ __all__ = [
     "next_after",
     "nextafter",
     "none",
+    "nonzero",
     "norm",
     "not_",
     "not_equal",
@@ -745,6 +778,7 @@ __all__ = [
     "trigamma",
     "true_divide",
     "trunc",
+    "unique",
     "validate",
     "value_and_grad",
     "var",

@@ -9,10 +9,8 @@ _SIZE = "the size of its result depends on data"
 _IN_PLACE = "it writes into its argument, and a traced value does not change"
 _ELEMENTS = "it needs elements, which are not known while a function is traced"
 _MEMORY = "a traced value has no memory"
-_FIRST_K = (
-    "write `np.argsort(~mask.ravel())[:k]` for the positions of the first k true elements of `mask.ravel()`, "
-    "followed by others if `mask.sum()` is less than k, or choose by `np.where(mask, x, other)`"
-)
+_CHOOSE = "or choose by `np.where(mask, x, other)`"
+_UNIQUE = "write `indim.unique(x, size=k)` for at most k elements, which takes `return_counts` and the like"
 _AFTER = "return x from the compiled function, and call it on the result"
 _BEFORE = "compute it before the call and pass it as an argument"
 
@@ -23,7 +21,7 @@ REFUSED = {
         "write a function along the axis, such as `np.sum(x, axis=axis)`, or `indim.vmap(f)(x)` for the rows "
         "of a matrix and `indim.vmap(f, in_axes=1)(x)` for its columns",
     ),
-    "argwhere": (_SIZE, _FIRST_K),
+    "argwhere": (_SIZE, f"write `indim.argwhere(x, size=k)` for at most k positions, {_CHOOSE}"),
     "array2string": (_ELEMENTS, _AFTER),
     "array_repr": (_ELEMENTS, _AFTER),
     "array_str": (_ELEMENTS, _AFTER),
@@ -35,7 +33,7 @@ REFUSED = {
         "`np.broadcast_to(value, shape)`",
     ),
     "fill_diagonal": (_IN_PLACE, "write `x = np.where(np.eye(*x.shape, dtype=bool), value, x)`"),
-    "flatnonzero": (_SIZE, _FIRST_K),
+    "flatnonzero": (_SIZE, f"write `indim.flatnonzero(x, size=k)` for at most k positions, {_CHOOSE}"),
     "histogramdd": (
         "indim counts along one axis",
         "write `indim.bincount(i * n + j, length=m * n).reshape(m, n)` of bins i and j by `np.digitize`",
@@ -45,7 +43,7 @@ REFUSED = {
     "intersect1d": (_SIZE, "write `np.isin(x, y)`, a truth value for each element"),
     "may_share_memory": (_MEMORY, "leave it out: operations return new arrays"),
     "min_scalar_type": (_ELEMENTS, "write `x.dtype`"),
-    "nonzero": (_SIZE, _FIRST_K),
+    "nonzero": (_SIZE, f"write `indim.nonzero(x, size=k)` for at most k positions, {_CHOOSE}"),
     "place": (
         _IN_PLACE,
         "write `x = np.where(mask, value, x)` for one value, and for several `x = np.where(mask, "
@@ -76,11 +74,8 @@ REFUSED = {
     "setxor1d": (_SIZE, "write `~np.isin(x, y)` and `~np.isin(y, x)`, truth values for each element"),
     "shares_memory": (_MEMORY, "leave it out: operations return new arrays"),
     "trim_zeros": (_SIZE, "write a slice with known ends, `x[first:end]`"),
-    "union1d": (_SIZE, "write `np.sort(np.concatenate([x, y]))`, which keeps equal elements"),
-    "unique": (
-        _SIZE,
-        "write `s = np.sort(x)`, in which `s[1:] != s[:-1]` marks the first of equal elements",
-    ),
+    "union1d": (_SIZE, "write `indim.unique(np.concatenate([x, y]), size=k)` for at most k elements"),
+    "unique": (_SIZE, _UNIQUE),
 }
 for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
     REFUSED[_name] = REFUSED["unique"]
@@ -122,7 +117,7 @@ REFUSED_METHODS = {
     "flat": "write `x.ravel()`",
     "getfield": "call it before the call",
     "item": "write `x[i]` and compute with the array of rank 0, or return it",
-    "nonzero": _FIRST_K,
+    "nonzero": f"write `indim.nonzero(x, size=k)` for at most k positions, {_CHOOSE}",
     "partition": "write `y = np.partition(x, kth)`",
     "put": "write `x = indim.at(x.ravel())[i].set(values).reshape(x.shape)`",
     "resize": "write `y = np.resize(x, shape)`",

@@ -22,7 +22,10 @@ _TAKE_MODES = ("raise", "clip", "wrap")
 _SCATTER_MODES = (*_TAKE_MODES, "drop")
 _SCATTERS = tuple(f"scatter_{name}" for name in ("set", "add", "mul", "min", "max"))
 _PAD_MODES = ("constant", "edge", "wrap", "reflect", "symmetric")
-NO_MASK = "to choose between elements write np.where(mask, x, other)"
+NO_MASK = (
+    "to choose between elements write np.where(mask, x, other), and for at most k elements "
+    "indim.extract(mask, x, size=k)"
+)
 
 
 def define(rule):
