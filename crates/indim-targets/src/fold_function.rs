@@ -2,8 +2,8 @@
 
 use indim_ops::meaning::reduction::REDUCTION_LANES;
 
-use crate::compile_fold::REDUCE_LANES_MODE;
 use crate::function::{Addresses, ExecutableCode, Function};
+use indim_codegen::compile_fold::REDUCE_LANES_MODE;
 
 /// Maximum number of outputs of a body that folds.
 pub const MAX_FOLDS: usize = 4;

@@ -7,11 +7,11 @@ use memmap2::{Mmap, MmapMut};
 
 use crate::fold_function::MAX_FOLDS;
 use crate::instruction_cache::synchronize;
-use crate::layout::OperandLayout;
 use crate::levels::target;
 use crate::perf_map;
-use crate::target::{AlignedOperand, CompiledCode, Target};
 use indim_codegen::Body;
+use indim_codegen::layout::OperandLayout;
+use indim_codegen::target::{AlignedOperand, CompiledCode, Target};
 use indim_ops::Level;
 
 /// Reason why a body has no machine code. The caller then falls back to other code.

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use indim_codegen::LaneType;
 use indim_ops::{DType, InstructionSet, Level};
 
-use crate::layout::MAX_INTERLEAVE_FACTOR;
-use crate::target::Target;
+use indim_codegen::layout::MAX_INTERLEAVE_FACTOR;
+use indim_codegen::target::Target;
 
 /// The levels of this processor for which machine code can be compiled, lowest first.
 ///

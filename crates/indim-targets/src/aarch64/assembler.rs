@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::opcode::{EncodedInstruction, Opcode, letter};
-use crate::listing::Listing;
+use indim_codegen::listing::CodeListing;
 
 /// A general register.
 pub(super) type GeneralRegister = u8;
@@ -36,11 +36,11 @@ pub(super) struct Jump {
 /// Code under construction.
 pub(super) struct Assembler<'a> {
     words: Vec<u32>,
-    pub(super) listing: Option<Listing<'a>>,
+    pub(super) listing: Option<CodeListing<'a>>,
 }
 
 impl<'a> Assembler<'a> {
-    pub(super) fn new(listing: Option<Listing<'a>>) -> Assembler<'a> {
+    pub(super) fn new(listing: Option<CodeListing<'a>>) -> Assembler<'a> {
         Assembler { words: Vec::new(), listing }
     }
 

@@ -12,16 +12,16 @@ pub(super) use fold::MAX_FOLD_INPUTS;
 
 use super::assembler::{Assembler, Condition, GeneralRegister, Jump, STACK, name};
 use super::opcode::{self, Opcode, REGISTER_BYTES};
-use crate::allocate::{AllocatedInstruction, AllocatedOperand};
-use crate::compile;
-use crate::layout::OperandForm;
-use crate::listing::Listing;
-use crate::machine::{self, Action, Memory, OutOfLineCall, ResultConstraint};
 use crate::out_of_line::lane_function;
+use indim_codegen::allocate::{AllocatedInstruction, AllocatedOperand};
+use indim_codegen::compile;
+use indim_codegen::layout::OperandForm;
+use indim_codegen::listing::CodeListing;
+use indim_codegen::machine::{self, Action, Memory, OutOfLineCall, ResultConstraint};
 
-type EncoderInput<'a> = compile::EncoderInput<'a, Opcode>;
-type VirtualCode = machine::VirtualCode<Opcode>;
-type MachineInstruction = machine::MachineInstruction<Opcode>;
+type NeonInput<'a> = compile::EncoderInput<'a, Opcode>;
+type NeonCode = machine::VirtualCode<Opcode>;
+type NeonInstruction = machine::MachineInstruction<Opcode>;
 
 /// Address of the array of operand addresses.
 const OPERANDS: GeneralRegister = 19;
@@ -63,12 +63,12 @@ const FRAME_WORDS: u32 = 48;
 
 /// Encodes a function. Returns the bytes of constants, tables and code, and the offset of the entry point.
 /// Appends a listing to `listing` if given.
-pub(super) fn emit(input: &EncoderInput<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
+pub(super) fn emit(input: &NeonInput<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
     let mut bytes = input.pool.bytes(&input.body.tables);
     bytes.resize(bytes.len().next_multiple_of(16), 0);
     let entry = bytes.len();
     let has_calls = [input.row.0, input.step.0].iter().any(|code| code.has_calls());
-    let listing = listing.map(|text| Listing::new(text, input.body));
+    let listing = listing.map(|text| CodeListing::new(text, input.body));
     let mut emitter = Emitter {
         input,
         entry,
@@ -84,7 +84,7 @@ pub(super) fn emit(input: &EncoderInput<'_>, listing: Option<&mut String>) -> (V
 }
 
 struct Emitter<'a> {
-    input: &'a EncoderInput<'a>,
+    input: &'a NeonInput<'a>,
     /// Offset of the entry point: bytes of the constant pool.
     entry: usize,
     assembler: Assembler<'a>,
@@ -198,7 +198,7 @@ impl Emitter<'_> {
 
     /// Pointer registers of dense operands, with their element sizes in bytes.
     fn dense_pointers(&self) -> Vec<(GeneralRegister, u32)> {
-        let EncoderInput { body, layout, .. } = self.input;
+        let NeonInput { body, layout, .. } = self.input;
         let outputs = body.outputs.iter().map(|(dtype, _)| (OperandForm::Dense, dtype.size()));
         let inputs = layout.inputs.iter().copied().zip(body.inputs.iter().map(|it| it.size()));
         let pointers =
@@ -209,7 +209,7 @@ impl Emitter<'_> {
 
     /// Number of leading operands without pointer registers: the accumulators of bodies that fold.
     fn accumulator_count(&self) -> usize {
-        let EncoderInput { body, .. } = self.input;
+        let NeonInput { body, .. } = self.input;
         if body.folds() { body.outputs.len() } else { 0 }
     }
 
@@ -241,7 +241,7 @@ impl Emitter<'_> {
     }
 
     /// Emits allocated code.
-    fn emit_code(&mut self, code: &VirtualCode, allocated: &[AllocatedInstruction]) {
+    fn emit_code(&mut self, code: &NeonCode, allocated: &[AllocatedInstruction]) {
         for (at, step) in allocated.iter().enumerate() {
             self.list_value(code, &allocated[at..]);
             match *step {
@@ -262,7 +262,7 @@ impl Emitter<'_> {
 
     fn emit_instruction(
         &mut self,
-        machine: &MachineInstruction,
+        machine: &NeonInstruction,
         result: Option<u8>,
         sources: [AllocatedOperand; 3],
     ) {
@@ -300,7 +300,8 @@ impl Emitter<'_> {
                     AllocatedOperand::Register(physical) => Some(physical),
                     _ => None,
                 });
-                let is_replaced = machine::Opcode::result(opcode) == ResultConstraint::TiedToFirst;
+                let is_replaced =
+                    machine::MachineOpcode::result(opcode) == ResultConstraint::TiedToFirst;
                 let registers = match is_replaced {
                     true => [registers[1], registers[2]],
                     false => [registers[0], registers[1]],
@@ -313,7 +314,7 @@ impl Emitter<'_> {
     }
 
     /// Jumps to the end of a guarded arm if no lane of a mask is set.
-    fn emit_skip(&mut self, machine: &MachineInstruction, mask: AllocatedOperand) {
+    fn emit_skip(&mut self, machine: &NeonInstruction, mask: AllocatedOperand) {
         let AllocatedOperand::Register(mask) = mask else {
             unreachable!("invariant: the mask of a skip is in a register");
         };
@@ -382,7 +383,7 @@ impl Emitter<'_> {
 
     fn vector_move(&mut self, opcode: Opcode, register: u8, memory: Memory) {
         let place = self.memory_address(memory, opcode.size as u32);
-        let EncoderInput { pool, .. } = self.input;
+        let NeonInput { pool, .. } = self.input;
         let note = || match memory {
             Memory::Splat(index) => pool.describe((index * REGISTER_BYTES).into()),
             _ => String::new(),
@@ -422,7 +423,7 @@ impl Emitter<'_> {
     }
 
     /// Lists the value that the next of these allocated instructions computes.
-    fn list_value(&mut self, code: &VirtualCode, allocated: &[AllocatedInstruction]) {
+    fn list_value(&mut self, code: &NeonCode, allocated: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, allocated);
     }

@@ -15,10 +15,10 @@ mod select;
 
 use indim_codegen::Body;
 
-use crate::compile::{EncoderInput, compile};
-use crate::compile_fold::compile_fold;
-use crate::layout::OperandLayout;
-use crate::target::{CompiledCode, Target};
+use indim_codegen::compile::{EncoderInput, compile};
+use indim_codegen::compile_fold::compile_fold;
+use indim_codegen::layout::OperandLayout;
+use indim_codegen::target::{CompiledCode, Target};
 use opcode::Opcode;
 
 /// aarch64 with NEON. All processors that run a hard-float operating system have it.

@@ -1,7 +1,7 @@
 //! The table of NEON instructions: mnemonic and 32-bit encoding of each, with zeros in the fields for
 //! registers and lane size.
 
-use crate::machine::{self, ResultConstraint};
+use indim_codegen::machine::{self, ResultConstraint};
 
 /// Bytes of a vector register.
 pub(super) const REGISTER_BYTES: u32 = 16;
@@ -78,7 +78,7 @@ pub(crate) struct Opcode {
     pub(super) size: usize,
 }
 
-impl machine::Opcode for Opcode {
+impl machine::MachineOpcode for Opcode {
     const REGISTERS: usize = 32;
     const REGISTER_BYTES: u32 = REGISTER_BYTES;
     /// Two constants, and a copy of the source that the result replaces.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
 
 use super::intel_syntax::write_instruction;
-use crate::listing::Listing;
+use indim_codegen::listing::CodeListing;
 
 /// A memory address.
 #[derive(Debug, Clone, Copy)]
@@ -65,7 +65,7 @@ pub(super) struct Assembler<'a> {
     address: u64,
     /// Bytes of code so far.
     length: usize,
-    pub(super) listing: Option<Listing<'a>>,
+    pub(super) listing: Option<CodeListing<'a>>,
     /// The text of the constant at an address, for the listing.
     describe: &'a dyn Fn(u64) -> String,
 }
@@ -74,7 +74,7 @@ impl<'a> Assembler<'a> {
     /// An assembler for code at `address`.
     pub(super) fn new(
         address: u64,
-        listing: Option<Listing<'a>>,
+        listing: Option<CodeListing<'a>>,
         describe: &'a dyn Fn(u64) -> String,
     ) -> Assembler<'a> {
         Assembler { encoder: Encoder::new(64), address, length: 0, listing, describe }

@@ -24,16 +24,16 @@ use super::instruction_set::X86InstructionSet;
 use super::intel_syntax::name;
 use super::opcode::Opcode;
 use super::roles::{NEXT_INDEX, ROLES, ROLES_WITH_CALLS, Roles};
-use crate::allocate::{AllocatedInstruction, AllocatedOperand};
-use crate::compile;
-use crate::listing::Listing;
-use crate::machine::{self, Action, Memory, OutOfLineCall, ResultConstraint};
 use crate::out_of_line::lane_function;
 use indim_codegen::Primitive;
+use indim_codegen::allocate::{AllocatedInstruction, AllocatedOperand};
+use indim_codegen::compile;
+use indim_codegen::listing::CodeListing;
+use indim_codegen::machine::{self, Action, Memory, OutOfLineCall, ResultConstraint};
 
-type EncoderInput<'a, S> = compile::EncoderInput<'a, Opcode<S>>;
-type VirtualCode<S> = machine::VirtualCode<Opcode<S>>;
-type MachineInstruction<S> = machine::MachineInstruction<Opcode<S>>;
+type X86Input<'a, S> = compile::EncoderInput<'a, Opcode<S>>;
+type X86Code<S> = machine::VirtualCode<Opcode<S>>;
+type X86Instruction<S> = machine::MachineInstruction<Opcode<S>>;
 
 /// Address that the encoder assumes for the constant pool, which precedes the code. Any address does: the
 /// code is position-independent, because it addresses the pool relative to the instruction pointer.
@@ -59,14 +59,14 @@ const CALLEE_SAVED: [PhysicalRegister; 6] = [
 /// Encodes a function. Returns the bytes of constants, tables and code, and the offset of the entry point.
 /// Appends a listing to `listing` if given.
 pub(super) fn emit<S: X86InstructionSet>(
-    input: &EncoderInput<'_, S>,
+    input: &X86Input<'_, S>,
     listing: Option<&mut String>,
 ) -> (Vec<u8>, usize) {
     let mut bytes = input.pool.bytes(&input.body.tables);
     bytes.resize(bytes.len().next_multiple_of(CODE_ALIGNMENT), 0);
     let entry = bytes.len();
     let has_calls = [input.row.0, input.step.0].iter().any(|code| code.has_calls());
-    let listing = listing.map(|text| Listing::new(text, input.body));
+    let listing = listing.map(|text| CodeListing::new(text, input.body));
     let describe = |address: u64| input.pool.describe(address.wrapping_sub(BASE));
     let mut emitter = Emitter {
         input,
@@ -87,7 +87,7 @@ pub(super) fn emit<S: X86InstructionSet>(
 }
 
 struct Emitter<'a, S> {
-    input: &'a EncoderInput<'a, S>,
+    input: &'a X86Input<'a, S>,
     assembler: Assembler<'a>,
     roles: &'static Roles,
     /// Masks of the tail's loads and stores; each has a word in the frame.
@@ -226,7 +226,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     }
 
     /// Emits allocated code.
-    fn emit_code(&mut self, code: &VirtualCode<S>, allocated: &[AllocatedInstruction]) {
+    fn emit_code(&mut self, code: &X86Code<S>, allocated: &[AllocatedInstruction]) {
         for (at, step) in allocated.iter().enumerate() {
             self.list_value(code, &allocated[at..]);
             match *step {
@@ -242,7 +242,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
 
     fn emit_instruction(
         &mut self,
-        machine: &MachineInstruction<S>,
+        machine: &X86Instruction<S>,
         result: Option<u8>,
         sources: [AllocatedOperand; 3],
     ) {
@@ -267,7 +267,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     fn emit_vector(
         &mut self,
         opcode: Opcode<S>,
-        machine: &MachineInstruction<S>,
+        machine: &X86Instruction<S>,
         result: Option<u8>,
         sources: [AllocatedOperand; 3],
     ) {
@@ -317,7 +317,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     }
 
     /// Jumps to the end of a guarded arm if no lane of a mask is set.
-    fn emit_skip(&mut self, machine: &MachineInstruction<S>, mask: AllocatedOperand) {
+    fn emit_skip(&mut self, machine: &X86Instruction<S>, mask: AllocatedOperand) {
         let AllocatedOperand::Register(mask) = mask else {
             unreachable!("invariant: the mask of a skip is in a register");
         };
@@ -342,7 +342,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     fn emit_gather(
         &mut self,
         opcode: Opcode<S>,
-        machine: &MachineInstruction<S>,
+        machine: &X86Instruction<S>,
         result: u8,
         sources: [AllocatedOperand; 3],
     ) {
@@ -525,7 +525,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     }
 
     /// Lists the value that the next of these allocated instructions computes.
-    fn list_value(&mut self, code: &VirtualCode<S>, allocated: &[AllocatedInstruction]) {
+    fn list_value(&mut self, code: &X86Code<S>, allocated: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, allocated);
     }

@@ -5,9 +5,9 @@ use core::fmt::Debug;
 use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::opcode::Opcode;
-use super::select::Selector;
-use crate::machine::{Class, Register};
-use crate::select::RegisterGroup;
+use super::select::X86Selector;
+use indim_codegen::machine::{Class, Register};
+use indim_codegen::select::RegisterGroup;
 
 /// An instruction set of x86-64.
 ///
@@ -32,7 +32,7 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// Converts a mask from lanes of `from` bytes to lanes of `to` bytes.
     fn resize_masks(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         from: usize,
         to: usize,
@@ -40,7 +40,7 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// Lowers a primitive with boolean operands and result; `None` if it is not defined for booleans.
     fn mask_operation(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         primitive: Primitive,
         size: usize,
         operands: [RegisterGroup; 3],
@@ -48,9 +48,9 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// De-interleaves records in registers; see [`TargetLowering::deinterleave_records`].
     ///
-    /// [`TargetLowering::deinterleave_records`]: crate::select::TargetLowering::deinterleave_records
+    /// [`TargetLowering::deinterleave_records`]: indim_codegen::select::TargetLowering::deinterleave_records
     fn deinterleave_records(
-        _selector: &mut Selector<'_, Self>,
+        _selector: &mut X86Selector<'_, '_, Self>,
         _size: usize,
         records: &[Register],
     ) -> Vec<Register> {
@@ -59,17 +59,20 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// Makes a mask with equal lanes valid for lanes of any size.
     fn uniform_mask(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         x: RegisterGroup,
     ) -> RegisterGroup;
 
     /// Converts a mask of bytes to the bytes 1 and 0.
-    fn mask_to_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup;
+    fn mask_to_bytes(
+        selector: &mut X86Selector<'_, '_, Self>,
+        mask: RegisterGroup,
+    ) -> RegisterGroup;
 
     /// The mask of the nonzero lanes. The lanes are bytes, or bytes zero-extended to `size` bytes.
     fn nonzero_mask(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         size: usize,
     ) -> RegisterGroup;
@@ -79,7 +82,7 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// Selects a lane of `x` if the mask is set, else 0.
     fn move_or_zero(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         mask: RegisterGroup,
         x: RegisterGroup,
@@ -90,7 +93,7 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// The mask of a comparison of integers.
     fn compare_integers(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         primitive: Primitive,
         lane: LaneType,
         x: RegisterGroup,
@@ -102,14 +105,14 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// The low halves of products of 64-bit integers.
     fn mul_64(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         y: RegisterGroup,
     ) -> RegisterGroup;
 
     /// Blends the even 32-bit lanes of `even` with the odd ones of `odd`.
     fn blend_odd_32(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         even: RegisterGroup,
         odd: RegisterGroup,
     ) -> RegisterGroup;
@@ -119,7 +122,7 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// Shifts each lane by its own amount; `None` for sizes without an instruction.
     fn shift_each(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         primitive: Primitive,
         size: usize,
         x: RegisterGroup,
@@ -128,14 +131,14 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// The number of leading zero bits; `None` for sizes without an instruction.
     fn leading_zeros(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         x: RegisterGroup,
     ) -> Option<RegisterGroup>;
 
     /// Gathers entries of a table, for lanes of 4 or 8 bytes. The indices are in bounds.
     fn gather(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         index: Register,
         table: u32,
@@ -144,21 +147,21 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
     /// Shifts a register right by `first` bytes: byte `first` becomes byte 0. The upper bytes of the result
     /// are unspecified.
     fn shift_down_bytes(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         register: Register,
         first: usize,
     ) -> Register;
 
     /// Narrows lanes to their low bytes.
     fn narrow(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         from: usize,
         to: usize,
     ) -> RegisterGroup;
 
     /// The upper halves of 32-bit lanes, as 16-bit lanes.
-    fn upper_halves(selector: &mut Selector<'_, Self>, x: RegisterGroup) -> RegisterGroup;
+    fn upper_halves(selector: &mut X86Selector<'_, '_, Self>, x: RegisterGroup) -> RegisterGroup;
 
     /// The ternary bitwise instruction with a truth table; `None` if the set lacks it.
     fn ternary_logic() -> Option<Opcode<Self>>;
@@ -167,11 +170,11 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
     fn fix_up(size: usize) -> Option<Opcode<Self>>;
 
     /// Concatenates the lower halves of two registers.
-    fn concat_halves(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register;
+    fn concat_halves(selector: &mut X86Selector<'_, '_, Self>, halves: [Register; 2]) -> Register;
 
     /// Converts integers to floats; `None` if the set has no short sequence.
     fn integer_to_float(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         operand: SsaValue,
         from: LaneType,
         to: LaneType,
@@ -179,7 +182,7 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// Converts floats to integers of 32 or 64 bits, saturating; NaNs become 0.
     fn float_to_integer(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         from: LaneType,
         to: LaneType,
@@ -187,7 +190,7 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
 
     /// The even (`parity` 0) or odd (`parity` 1) lanes of two consecutive registers.
     fn deinterleave(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         parity: u8,
         pairs: [Register; 2],
@@ -196,7 +199,7 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
     /// Interleaves the lanes of two registers; returns the lower half of the result, then the upper
     /// half.
     fn interleave(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         lanes: [Register; 2],
     ) -> [Register; 2];

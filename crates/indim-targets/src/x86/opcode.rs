@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use iced_x86::Code;
 
 use super::instruction_set::X86InstructionSet;
-use crate::machine::{Class, Memory, ResultConstraint};
+use indim_codegen::machine::{Class, Memory, ResultConstraint};
 
 /// An instruction over vector or mask registers.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,7 @@ impl<S> Opcode<S> {
     }
 }
 
-impl<S: X86InstructionSet> crate::machine::Opcode for Opcode<S> {
+impl<S: X86InstructionSet> indim_codegen::machine::MachineOpcode for Opcode<S> {
     const REGISTERS: usize = S::REGISTERS;
     const MASK_REGISTERS: usize = S::MASK_REGISTERS;
     const REGISTER_BYTES: u32 = S::REGISTER_BYTES;

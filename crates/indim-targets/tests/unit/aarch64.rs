@@ -7,7 +7,7 @@ use indim_codegen::Definition;
 use indim_ops::{DType, Op, ReduceOp};
 
 use super::*;
-use crate::layout::OperandForm;
+use indim_codegen::layout::OperandForm;
 
 /// Assembles a text by the GNU assembler; `None`, with a message, if it is not installed.
 fn assembled(text: &str) -> Option<Vec<u8>> {

@@ -11,8 +11,8 @@ use super::{
     Emitter, FOLD_MODE, FOLD_ROWS, GeneralRegister, INDEX, LIMIT, OPERANDS, POINTERS,
     REGISTER_BYTES, SCRATCH, STRIDES, opcode,
 };
-use crate::compile::AccumulatorRegister;
 use crate::fold_function::{MAX_FOLD_OPERANDS, MAX_FOLDS};
+use indim_codegen::compile::AccumulatorRegister;
 
 /// Number of rows left in the unit.
 const ROW_COUNT: GeneralRegister = 2;

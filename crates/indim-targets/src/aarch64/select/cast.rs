@@ -1,10 +1,10 @@
 //! Lowering of conversions between types, and between lane widths.
 
 use super::super::opcode::{self, InstructionFamily, REGISTER_BYTES};
-use super::{Opcode, RegisterGroup, Selector};
+use super::{NeonSelector, Opcode, RegisterGroup};
 use indim_codegen::{LaneType, SsaValue};
 
-impl Selector<'_> {
+impl NeonSelector<'_, '_> {
     /// Lowers a conversion; `false` for 64-bit integers to `f32`, which by way of `f64` would round twice.
     pub(super) fn cast(&mut self, value: SsaValue) -> bool {
         let to = self.body.lane(value);
@@ -114,7 +114,8 @@ impl Selector<'_> {
 
     /// Lowers the conversion of binary16 to `f32`.
     pub(super) fn widen_f16(&mut self, value: SsaValue) -> bool {
-        let x = self.number(self.body.instruction(value).operands[0]);
+        let operand = self.body.instruction(value).operands[0];
+        let x = self.number(operand);
         let group = self.widen_lanes(EXTEND_FLOAT, 2, x);
         self.set(value, group)
     }
@@ -122,7 +123,8 @@ impl Selector<'_> {
     /// Lowers the rounding of `f32` to binary16. NaNs are made canonical first, because the instruction keeps
     /// their sign and upper bits.
     pub(super) fn round_to_f16(&mut self, value: SsaValue) -> bool {
-        let x = self.number(self.body.instruction(value).operands[0]);
+        let operand = self.body.instruction(value).operands[0];
+        let x = self.number(operand);
         let x = self.canonicalize_nans(4, x);
         let group = self.narrow_with(opcode::NARROW_FLOAT, 4, x);
         self.set(value, group)

@@ -1,10 +1,10 @@
 //! Lowering of primitives on floats.
 
 use super::super::opcode::{self, InstructionFamily};
-use super::{Opcode, RegisterGroup, Selector, TargetLowering};
+use super::{NeonSelector, Opcode, RegisterGroup, TargetLowering};
 use indim_codegen::{Primitive, SsaValue};
 
-impl Selector<'_> {
+impl NeonSelector<'_, '_> {
     /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of
     /// line.
     pub(super) fn float_instruction(&mut self, value: SsaValue) -> bool {

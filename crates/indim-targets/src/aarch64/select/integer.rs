@@ -1,10 +1,10 @@
 //! Lowering of primitives on integers.
 
 use super::super::opcode::{self, InstructionFamily};
-use super::{Opcode, RegisterGroup, Selector, TargetLowering};
+use super::{NeonSelector, Opcode, RegisterGroup, TargetLowering};
 use indim_codegen::{LaneType, Primitive, SsaValue};
 
-impl Selector<'_> {
+impl NeonSelector<'_, '_> {
     /// Lowers a primitive whose last operand is an integer; `false` if there is no short sequence.
     pub(super) fn integer_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
@@ -132,7 +132,8 @@ impl Selector<'_> {
         if size < 4 {
             return false;
         }
-        let index = self.number(self.body.instruction(value).operands[0]);
+        let operand = self.body.instruction(value).operands[0];
+        let index = self.number(operand);
         let last = self.body.tables[table as usize].len() as u64 - 1;
         let index = self.binary_constant(Opcode::AND, size, index, last);
         let is_wide = self.is_wide(size);

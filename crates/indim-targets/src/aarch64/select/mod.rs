@@ -8,13 +8,30 @@ mod cast;
 mod float;
 mod integer;
 
+use core::ops::{Deref, DerefMut};
+
 use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::opcode::{self, Opcode};
-use crate::machine::{Memory, Register};
-use crate::select::{self, Pattern, PatternKind, RegisterGroup, TargetLowering};
+use indim_codegen::machine::{Memory, Register};
+use indim_codegen::select::{Pattern, PatternKind, RegisterGroup, Selector, TargetLowering};
 
-type Selector<'a> = select::Selector<'a, Opcode>;
+/// Instruction selection with the helpers of NEON.
+struct NeonSelector<'s, 'a>(&'s mut Selector<'a, Opcode>);
+
+impl<'a> Deref for NeonSelector<'_, 'a> {
+    type Target = Selector<'a, Opcode>;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl DerefMut for NeonSelector<'_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0
+    }
+}
 
 impl TargetLowering for Opcode {
     const AND: Opcode = opcode::AND.of(1);
@@ -29,14 +46,20 @@ impl TargetLowering for Opcode {
         opcode::STORE.of(bytes)
     }
 
-    fn lower_primitive(selector: &mut Selector<'_>, value: SsaValue, operand: LaneType) -> bool {
+    fn lower_primitive(
+        selector: &mut Selector<'_, Self>,
+        value: SsaValue,
+        operand: LaneType,
+    ) -> bool {
+        let selector = &mut NeonSelector(selector);
         match selector.body.instruction(value).primitive {
             Primitive::Select => selector.select(value),
             Primitive::Cast => selector.cast(value),
             Primitive::WidenF16 => selector.widen_f16(value),
             Primitive::RoundToF16 => selector.round_to_f16(value),
             Primitive::Bits => {
-                let group = selector.number(selector.body.instruction(value).operands[0]);
+                let operand = selector.body.instruction(value).operands[0];
+                let group = selector.number(operand);
                 selector.set(value, group)
             }
             _ if operand.is_float() => selector.float_instruction(value),
@@ -60,7 +83,8 @@ impl TargetLowering for Opcode {
         }
     }
 
-    fn lower_pattern(selector: &mut Selector<'_>, value: SsaValue, pattern: Pattern) {
+    fn lower_pattern(selector: &mut Selector<'_, Self>, value: SsaValue, pattern: Pattern) {
+        let selector = &mut NeonSelector(selector);
         let lane = selector.body.lane(value);
         let [x, y] = [0, 1].map(|position| selector.number(pattern.operands[position]));
         let extreme = match (pattern.kind, lane.is_signed()) {
@@ -79,45 +103,54 @@ impl TargetLowering for Opcode {
         selector.set(value, group);
     }
 
-    fn broadcast(selector: &mut Selector<'_>, memory: Memory, size: usize) -> Register {
+    fn broadcast(selector: &mut Selector<'_, Self>, memory: Memory, size: usize) -> Register {
+        let selector = &mut NeonSelector(selector);
         let first = selector.emit_load(opcode::LOAD.of(size), true, memory);
         selector.emit(opcode::BROADCAST.of(size), true, &[first])
     }
 
     fn load_extended(
-        selector: &mut Selector<'_>,
+        selector: &mut Selector<'_, Self>,
         input: u32,
         from: usize,
         to: usize,
         is_signed: bool,
     ) -> RegisterGroup {
+        let selector = &mut NeonSelector(selector);
         let x = selector.load_lanes(input, from);
         Opcode::widen(selector, x, from, to, is_signed)
     }
 
     fn resize_masks(
-        selector: &mut Selector<'_>,
+        selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
         from: usize,
         to: usize,
     ) -> RegisterGroup {
+        let selector = &mut NeonSelector(selector);
         match from < to {
             true => Opcode::widen(selector, x, from, to, true),
             false => selector.narrow(x, from, to),
         }
     }
 
-    fn nonzero_mask(selector: &mut Selector<'_>, x: RegisterGroup, size: usize) -> RegisterGroup {
+    fn nonzero_mask(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        size: usize,
+    ) -> RegisterGroup {
+        let selector = &mut NeonSelector(selector);
         selector.binary(opcode::TEST.of(size), size, x, x)
     }
 
     fn blend(
-        selector: &mut Selector<'_>,
+        selector: &mut Selector<'_, Self>,
         size: usize,
         mask: RegisterGroup,
         on_true: RegisterGroup,
         on_false: RegisterGroup,
     ) -> RegisterGroup {
+        let selector = &mut NeonSelector(selector);
         let is_wide = selector.is_wide(size);
         RegisterGroup::new(on_true.count, |index| {
             let sources = [mask.register(index), on_true.register(index), on_false.register(index)];
@@ -126,16 +159,23 @@ impl TargetLowering for Opcode {
     }
 
     fn deinterleave(
-        selector: &mut Selector<'_>,
+        selector: &mut Selector<'_, Self>,
         size: usize,
         parity: u8,
         pairs: [Register; 2],
     ) -> Register {
+        let selector = &mut NeonSelector(selector);
         let family = if parity == 0 { opcode::EVEN } else { opcode::ODD };
-        selector.emit(family.of(size), selector.is_wide(size), &pairs)
+        let is_wide = selector.is_wide(size);
+        selector.emit(family.of(size), is_wide, &pairs)
     }
 
-    fn interleave(selector: &mut Selector<'_>, size: usize, lanes: [Register; 2]) -> [Register; 2] {
+    fn interleave(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        lanes: [Register; 2],
+    ) -> [Register; 2] {
+        let selector = &mut NeonSelector(selector);
         let is_wide = selector.is_wide(size);
         [opcode::INTERLEAVE_LOW, opcode::INTERLEAVE_HIGH]
             .map(|family| selector.emit(family.of(size), is_wide, &lanes))
@@ -145,7 +185,7 @@ impl TargetLowering for Opcode {
 impl Opcode {
     /// Extends integers of `from` bytes to `to` bytes.
     fn widen(
-        selector: &mut Selector<'_>,
+        selector: &mut NeonSelector<'_, '_>,
         x: RegisterGroup,
         from: usize,
         to: usize,

@@ -1,10 +1,10 @@
 //! Conversions without an instruction in AVX2, and narrowing of lanes.
 
 use super::super::opcode::Opcode;
-use super::super::select::{AT_LEAST, ORDERED, Selector, TO_ZERO};
+use super::super::select::{AT_LEAST, ORDERED, TO_ZERO, X86Selector};
 use super::Avx2;
-use crate::machine::Register;
-use crate::select::RegisterGroup;
+use indim_codegen::machine::Register;
+use indim_codegen::select::RegisterGroup;
 use indim_codegen::{LaneType, SsaValue};
 
 /// The doubles from 2^52 to 2^53 are the integers: the low bits of `TWO_52 + x` are the integer `x`.
@@ -14,7 +14,7 @@ const TWO_84: f64 = TWO_52 * TWO_32;
 const TWO_32: f64 = 4_294_967_296.0;
 const TWO_63: f64 = TWO_32 * 2_147_483_648.0;
 
-impl Selector<'_, Avx2> {
+impl X86Selector<'_, '_, Avx2> {
     /// Shifts a register right by `first` bytes: byte `first` becomes byte 0. The upper bytes of the result
     /// are unspecified.
     pub(super) fn shift_down_bytes(&mut self, register: Register, first: usize) -> Register {

@@ -10,9 +10,9 @@ use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::instruction_set::X86InstructionSet;
 use super::opcode::Opcode;
-use super::select::{Selector, by_size};
-use crate::machine::{Class, Register};
-use crate::select::RegisterGroup;
+use super::select::{X86Selector, by_size};
+use indim_codegen::machine::{Class, Register};
+use indim_codegen::select::RegisterGroup;
 
 /// The instruction set AVX2, FMA and F16C.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn resize_masks(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         x: RegisterGroup,
         from: usize,
         to: usize,
@@ -46,7 +46,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn mask_operation(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         primitive: Primitive,
         size: usize,
         operands: [RegisterGroup; 3],
@@ -54,16 +54,23 @@ impl X86InstructionSet for Avx2 {
         selector.vector_mask_operation(primitive, size, operands)
     }
 
-    fn uniform_mask(_: &mut Selector<'_, Avx2>, _: usize, x: RegisterGroup) -> RegisterGroup {
+    fn uniform_mask(
+        _: &mut X86Selector<'_, '_, Avx2>,
+        _: usize,
+        x: RegisterGroup,
+    ) -> RegisterGroup {
         x
     }
 
-    fn mask_to_bytes(selector: &mut Selector<'_, Avx2>, mask: RegisterGroup) -> RegisterGroup {
+    fn mask_to_bytes(
+        selector: &mut X86Selector<'_, '_, Avx2>,
+        mask: RegisterGroup,
+    ) -> RegisterGroup {
         selector.binary_constant(Opcode::BITS_AND, 1, mask, 1)
     }
 
     fn nonzero_mask(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         x: RegisterGroup,
         size: usize,
     ) -> RegisterGroup {
@@ -86,7 +93,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn move_or_zero(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         size: usize,
         mask: RegisterGroup,
         x: RegisterGroup,
@@ -99,7 +106,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn compare_integers(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         primitive: Primitive,
         lane: LaneType,
         x: RegisterGroup,
@@ -123,7 +130,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn mul_64(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         x: RegisterGroup,
         y: RegisterGroup,
     ) -> RegisterGroup {
@@ -138,7 +145,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn blend_odd_32(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         even: RegisterGroup,
         odd: RegisterGroup,
     ) -> RegisterGroup {
@@ -150,7 +157,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn shift_each(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         primitive: Primitive,
         size: usize,
         x: RegisterGroup,
@@ -178,7 +185,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn leading_zeros(
-        _: &mut Selector<'_, Avx2>,
+        _: &mut X86Selector<'_, '_, Avx2>,
         _: usize,
         _: RegisterGroup,
     ) -> Option<RegisterGroup> {
@@ -186,7 +193,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn gather(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         size: usize,
         index: Register,
         table: u32,
@@ -199,7 +206,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn shift_down_bytes(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         register: Register,
         first: usize,
     ) -> Register {
@@ -207,7 +214,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn narrow(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         x: RegisterGroup,
         from: usize,
         to: usize,
@@ -215,7 +222,7 @@ impl X86InstructionSet for Avx2 {
         selector.narrow(x, from, to)
     }
 
-    fn upper_halves(selector: &mut Selector<'_, Avx2>, x: RegisterGroup) -> RegisterGroup {
+    fn upper_halves(selector: &mut X86Selector<'_, '_, Avx2>, x: RegisterGroup) -> RegisterGroup {
         let shifted = selector.unary(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
         selector.pack(shifted, 4, Opcode::PACK_UNSIGNED_32)
     }
@@ -228,12 +235,12 @@ impl X86InstructionSet for Avx2 {
         None
     }
 
-    fn concat_halves(selector: &mut Selector<'_, Avx2>, halves: [Register; 2]) -> Register {
+    fn concat_halves(selector: &mut X86Selector<'_, '_, Avx2>, halves: [Register; 2]) -> Register {
         selector.emit_immediate(Opcode::INSERT_128, true, &halves, Some(1))
     }
 
     fn integer_to_float(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         operand: SsaValue,
         from: LaneType,
         to: LaneType,
@@ -242,7 +249,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn float_to_integer(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         x: RegisterGroup,
         from: LaneType,
         to: LaneType,
@@ -251,7 +258,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn deinterleave(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         size: usize,
         parity: u8,
         pairs: [Register; 2],
@@ -270,7 +277,7 @@ impl X86InstructionSet for Avx2 {
     }
 
     fn interleave(
-        selector: &mut Selector<'_, Avx2>,
+        selector: &mut X86Selector<'_, '_, Avx2>,
         size: usize,
         lanes: [Register; 2],
     ) -> [Register; 2] {

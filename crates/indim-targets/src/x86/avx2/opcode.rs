@@ -4,7 +4,7 @@ use iced_x86::Code;
 
 use super::super::opcode::{Opcode, Widths, memory_source};
 use super::Avx2;
-use crate::machine::ResultConstraint;
+use indim_codegen::machine::ResultConstraint;
 
 macro_rules! opcodes {
     ($($name:ident ($($widths:tt)*) $memory:tt: $x:ident $y:ident;)*) => {

@@ -2,12 +2,12 @@
 
 use super::super::instruction_set::X86InstructionSet;
 use super::super::opcode::Opcode;
-use super::super::select::{AT_LEAST, ORDERED, Selector, by_size};
+use super::super::select::{AT_LEAST, ORDERED, X86Selector, by_size};
 use super::Avx512;
-use crate::select::RegisterGroup;
+use indim_codegen::select::RegisterGroup;
 use indim_codegen::{LaneType, SsaValue};
 
-impl Selector<'_, Avx512> {
+impl X86Selector<'_, '_, Avx512> {
     /// Narrows lanes to their low bytes.
     pub(super) fn narrow(&mut self, x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         if from == to {

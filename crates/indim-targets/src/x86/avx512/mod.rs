@@ -14,9 +14,9 @@ use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::instruction_set::X86InstructionSet;
 use super::opcode::Opcode;
-use super::select::{Selector, by_size};
-use crate::machine::{Class, Register};
-use crate::select::RegisterGroup;
+use super::select::{X86Selector, by_size};
+use indim_codegen::machine::{Class, Register};
+use indim_codegen::select::RegisterGroup;
 
 /// The instruction set AVX-512 (F, BW, CD, DQ and VL) with BMI2, whose `bzhi` makes the masks of tails.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn resize_masks(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         from: usize,
         to: usize,
@@ -56,7 +56,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn mask_operation(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         primitive: Primitive,
         size: usize,
         [x, y, z]: [RegisterGroup; 3],
@@ -78,7 +78,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn uniform_mask(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         x: RegisterGroup,
     ) -> RegisterGroup {
@@ -92,13 +92,16 @@ impl X86InstructionSet for Avx512 {
         selector.unary(Opcode::TO_MASK_8, 1, lanes, None)
     }
 
-    fn mask_to_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup {
+    fn mask_to_bytes(
+        selector: &mut X86Selector<'_, '_, Self>,
+        mask: RegisterGroup,
+    ) -> RegisterGroup {
         let ones = selector.constant(1, 1);
         Self::move_or_zero(selector, 1, mask, RegisterGroup::uniform(mask.count, ones))
     }
 
     fn nonzero_mask(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         size: usize,
     ) -> RegisterGroup {
@@ -116,7 +119,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn move_or_zero(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         mask: RegisterGroup,
         x: RegisterGroup,
@@ -135,7 +138,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn compare_integers(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         primitive: Primitive,
         lane: LaneType,
         x: RegisterGroup,
@@ -165,7 +168,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn mul_64(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         y: RegisterGroup,
     ) -> RegisterGroup {
@@ -173,7 +176,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn blend_odd_32(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         even: RegisterGroup,
         odd: RegisterGroup,
     ) -> RegisterGroup {
@@ -186,7 +189,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn shift_each(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         primitive: Primitive,
         size: usize,
         x: RegisterGroup,
@@ -209,7 +212,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn leading_zeros(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         x: RegisterGroup,
     ) -> Option<RegisterGroup> {
@@ -221,7 +224,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn gather(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         index: Register,
         table: u32,
@@ -235,7 +238,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn shift_down_bytes(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         register: Register,
         first: usize,
     ) -> Register {
@@ -249,7 +252,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn narrow(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         from: usize,
         to: usize,
@@ -257,7 +260,7 @@ impl X86InstructionSet for Avx512 {
         selector.narrow(x, from, to)
     }
 
-    fn upper_halves(selector: &mut Selector<'_, Self>, x: RegisterGroup) -> RegisterGroup {
+    fn upper_halves(selector: &mut X86Selector<'_, '_, Self>, x: RegisterGroup) -> RegisterGroup {
         if x.count > 1 && !selector.is_in_row {
             return selector.narrow_pairs(x, 2, 1);
         }
@@ -273,12 +276,12 @@ impl X86InstructionSet for Avx512 {
         Some(by_size(size, Opcode::FIX_UP_F32, Opcode::FIX_UP_F64))
     }
 
-    fn concat_halves(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register {
+    fn concat_halves(selector: &mut X86Selector<'_, '_, Self>, halves: [Register; 2]) -> Register {
         selector.emit_immediate(Opcode::INSERT_HALF, true, &halves, Some(1))
     }
 
     fn integer_to_float(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         operand: SsaValue,
         from: LaneType,
         to: LaneType,
@@ -287,7 +290,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn float_to_integer(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         x: RegisterGroup,
         from: LaneType,
         to: LaneType,
@@ -296,7 +299,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn deinterleave(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         parity: u8,
         [first, second]: [Register; 2],
@@ -305,7 +308,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn deinterleave_records(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         records: &[Register],
     ) -> Vec<Register> {
@@ -313,7 +316,7 @@ impl X86InstructionSet for Avx512 {
     }
 
     fn interleave(
-        selector: &mut Selector<'_, Self>,
+        selector: &mut X86Selector<'_, '_, Self>,
         size: usize,
         lanes: [Register; 2],
     ) -> [Register; 2] {
@@ -324,7 +327,7 @@ impl X86InstructionSet for Avx512 {
     }
 }
 
-impl Selector<'_, Avx512> {
+impl X86Selector<'_, '_, Avx512> {
     /// Permutes the lanes of two registers. `source` maps a result lane, and the number of lanes in a
     /// register, to a lane of the concatenated sources.
     fn permute_two(

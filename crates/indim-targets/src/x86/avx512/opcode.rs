@@ -4,7 +4,7 @@ use iced_x86::Code;
 
 use super::super::opcode::{Opcode, Widths, memory_source};
 use super::Avx512;
-use crate::machine::{Class, ResultConstraint};
+use indim_codegen::machine::{Class, ResultConstraint};
 
 macro_rules! opcodes {
     ($with:tt: $($name:ident ($($widths:tt)*) $memory:tt $broadcast_bytes:literal:

@@ -9,12 +9,12 @@
 use iced_x86::{Code, Register as PhysicalRegister};
 
 use super::moves::move_codes;
-use super::{Address, CALLEE_SAVED, Emitter, EncoderInput, Operand, Roles, vector_register};
-use crate::compile::AccumulatorRegister;
-use crate::compile_fold::REDUCE_LANES_MODE;
-use crate::layout::OperandForm;
+use super::{Address, CALLEE_SAVED, Emitter, Operand, Roles, X86Input, vector_register};
 use crate::x86::assembler::Jump;
 use crate::x86::instruction_set::X86InstructionSet;
+use indim_codegen::compile::AccumulatorRegister;
+use indim_codegen::compile_fold::REDUCE_LANES_MODE;
+use indim_codegen::layout::OperandForm;
 
 /// Frame word of the number of rows.
 const ROWS_WORD: i64 = 6;
@@ -122,7 +122,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         if self.input.layout.has_prefetch {
             self.prefetch_next_strip();
         }
-        let EncoderInput { body, operands, .. } = *self.input;
+        let X86Input { body, operands, .. } = *self.input;
         let [_, strides, _] = self.saved_words();
         let scratch = self.roles.scratch;
         self.load(scratch, strides);
@@ -136,7 +136,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
 
     /// Prefetches the elements of the next strip in the current row.
     fn prefetch_next_strip(&mut self) {
-        let EncoderInput { body, layout, lanes, .. } = *self.input;
+        let X86Input { body, layout, lanes, .. } = *self.input;
         for input in (0..body.non_accumulator_input_count())
             .filter(|&it| layout.inputs[it] == OperandForm::Dense)
         {

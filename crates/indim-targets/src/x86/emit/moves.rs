@@ -3,8 +3,8 @@
 use iced_x86::Code;
 
 use super::{Emitter, Masking, Operand, physical_register, vector_register};
-use crate::machine::Memory;
 use crate::x86::instruction_set::X86InstructionSet;
+use indim_codegen::machine::Memory;
 
 /// The load and the store of the low `bytes` bytes of a vector register.
 pub(super) fn move_codes<S: X86InstructionSet>(bytes: u32) -> [Code; 2] {

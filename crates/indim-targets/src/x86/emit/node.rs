@@ -5,9 +5,9 @@ use iced_x86::Code;
 
 use super::moves::move_codes;
 use super::{Emitter, Operand, vector_register};
-use crate::compile_fold::LaneReduction;
 use crate::x86::assembler::Address;
 use crate::x86::instruction_set::X86InstructionSet;
+use indim_codegen::compile_fold::LaneReduction;
 
 /// The instructions of an operation that combines lanes: on whole registers, on 256 bits, on the lowest lane.
 struct CombineCodes {

@@ -1,9 +1,9 @@
 //! The code before a row, and registers that stay loaded during the row.
 
-use super::{Emitter, VirtualCode};
-use crate::allocate::{AllocatedInstruction, AllocatedOperand};
-use crate::machine::Memory;
+use super::{Emitter, X86Code};
 use crate::x86::instruction_set::X86InstructionSet;
+use indim_codegen::allocate::{AllocatedInstruction, AllocatedOperand};
+use indim_codegen::machine::Memory;
 
 impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Loads pinned constants once for all rows, unless the code before a row uses their registers.
@@ -53,7 +53,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     /// memory.
     fn pinned_store(
         &self,
-        code: &VirtualCode<S>,
+        code: &X86Code<S>,
         step: &AllocatedInstruction,
     ) -> Option<(Memory, u8, u8)> {
         let AllocatedInstruction::Instruction {

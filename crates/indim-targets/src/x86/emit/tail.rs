@@ -4,12 +4,10 @@
 
 use iced_x86::{Code, Register as PhysicalRegister};
 
-use super::{
-    Address, Emitter, EncoderInput, FRAME_WORDS, MachineInstruction, Masking, Operand, VirtualCode,
-};
-use crate::allocate::{AllocatedInstruction, AllocatedOperand};
-use crate::machine::{Memory, SourceOperand};
+use super::{Address, Emitter, FRAME_WORDS, Masking, Operand, X86Code, X86Input, X86Instruction};
 use crate::x86::instruction_set::X86InstructionSet;
+use indim_codegen::allocate::{AllocatedInstruction, AllocatedOperand};
+use indim_codegen::machine::{Memory, SourceOperand};
 
 /// Write mask of the next load or store in the tail. The allocator does not use this register.
 const TAIL_MASK: PhysicalRegister = PhysicalRegister::K7;
@@ -39,7 +37,7 @@ impl TailMask {
 }
 
 /// The distinct masks of the tail's loads and stores; empty without a tail.
-pub(super) fn masks<S: X86InstructionSet>(input: &EncoderInput<'_, S>) -> Vec<TailMask> {
+pub(super) fn masks<S: X86InstructionSet>(input: &X86Input<'_, S>) -> Vec<TailMask> {
     let mut masks = Vec::new();
     let mut note = |memory: Option<Memory>| {
         let mask = memory.and_then(TailMask::of).filter(|mask| !masks.contains(mask));
@@ -130,7 +128,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     }
 
     /// Emits the tail.
-    pub(super) fn emit_tail(&mut self, code: &VirtualCode<S>, allocated: &[AllocatedInstruction]) {
+    pub(super) fn emit_tail(&mut self, code: &X86Code<S>, allocated: &[AllocatedInstruction]) {
         self.is_in_tail = true;
         self.emit_code(code, allocated);
         self.is_in_tail = false;
@@ -156,7 +154,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         &mut self,
         code: Code,
         bytes: u32,
-        machine: &MachineInstruction<S>,
+        machine: &X86Instruction<S>,
         masking: &mut Masking,
     ) -> Code {
         if let Some(mask) = machine.destination.and_then(TailMask::of) {

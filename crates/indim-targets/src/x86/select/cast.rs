@@ -3,14 +3,14 @@
 use super::super::instruction_set::X86InstructionSet;
 use super::super::opcode::Opcode;
 use super::float::{ORDERED, by_size};
-use super::{Register, RegisterGroup, Selector};
-use crate::layout::OperandForm;
+use super::{Register, RegisterGroup, X86Selector};
+use indim_codegen::layout::OperandForm;
 use indim_codegen::{LaneType, Primitive, SsaValue};
 
 /// Rounding mode of `vcvtps2ph`.
 const TO_NEAREST_EVEN: u8 = 0;
 
-impl<S: X86InstructionSet> Selector<'_, S> {
+impl<S: X86InstructionSet> X86Selector<'_, '_, S> {
     /// Lowers a conversion; `false` if there is no short sequence.
     pub(super) fn cast(&mut self, value: SsaValue) -> bool {
         let to = self.body.lane(value);
@@ -179,7 +179,8 @@ impl<S: X86InstructionSet> Selector<'_, S> {
     /// Lowers the rounding of `f32` to binary16. NaNs are made canonical first, because the instruction keeps
     /// their sign and upper bits.
     pub(super) fn round_to_f16(&mut self, value: SsaValue) -> bool {
-        let x = self.number(self.body.instruction(value).operands[0]);
+        let operand = self.body.instruction(value).operands[0];
+        let x = self.number(operand);
         let x = self.canonicalize_nans(4, x);
         let group = self.narrow_with(Opcode::F32_TO_F16, 4, x, Some(TO_NEAREST_EVEN));
         self.set(value, group)

@@ -2,7 +2,7 @@
 
 use super::super::instruction_set::X86InstructionSet;
 use super::super::opcode::Opcode;
-use super::{RegisterGroup, Selector};
+use super::{RegisterGroup, X86Selector};
 use indim_codegen::{Primitive, SsaValue};
 
 /// Predicates of `vcmpps`: ordered (false if an operand is a NaN) and quiet (no exception for quiet NaNs).
@@ -56,7 +56,7 @@ pub(super) fn product<S: X86InstructionSet>(
     by_size(size, single, double)
 }
 
-impl<S: X86InstructionSet> Selector<'_, S> {
+impl<S: X86InstructionSet> X86Selector<'_, '_, S> {
     /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of
     /// line.
     pub(super) fn float_instruction(&mut self, value: SsaValue) -> bool {

@@ -2,10 +2,10 @@
 
 use super::super::instruction_set::X86InstructionSet;
 use super::super::opcode::Opcode;
-use super::{RegisterGroup, Selector};
+use super::{RegisterGroup, X86Selector};
 use indim_codegen::{LaneType, Primitive, SsaValue};
 
-impl<S: X86InstructionSet> Selector<'_, S> {
+impl<S: X86InstructionSet> X86Selector<'_, '_, S> {
     /// Lowers a primitive whose last operand is an integer; `false` if there is no short sequence.
     pub(super) fn integer_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
@@ -224,7 +224,8 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         if size < 4 {
             return false;
         }
-        let index = self.number(self.body.instruction(value).operands[0]);
+        let operand = self.body.instruction(value).operands[0];
+        let index = self.number(operand);
         let last = self.body.tables[table as usize].len() as u64 - 1;
         let index = self.binary_constant(Opcode::BITS_AND, size, index, last);
         let group = index.map(|register| S::gather(self, size, register, table));

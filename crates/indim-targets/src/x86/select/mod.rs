@@ -10,15 +10,32 @@ mod integer;
 
 pub(super) use float::{AT_LEAST, ORDERED, TO_ZERO, by_size};
 
+use core::ops::{Deref, DerefMut};
+
 use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::instruction_set::X86InstructionSet;
 use super::opcode::Opcode;
 use super::roles::MAX_ALIGNED_OPERANDS;
-use crate::machine::{Class, Memory, Register};
-use crate::select::{self, Pattern, PatternKind, RegisterGroup, TargetLowering};
+use indim_codegen::machine::{Class, Memory, Register};
+use indim_codegen::select::{Pattern, PatternKind, RegisterGroup, Selector, TargetLowering};
 
-pub(super) type Selector<'a, S> = select::Selector<'a, Opcode<S>>;
+/// Instruction selection with the helpers of x86-64.
+pub(super) struct X86Selector<'s, 'a, S>(&'s mut Selector<'a, Opcode<S>>);
+
+impl<'a, S> Deref for X86Selector<'_, 'a, S> {
+    type Target = Selector<'a, Opcode<S>>;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl<S> DerefMut for X86Selector<'_, '_, S> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0
+    }
+}
 
 impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
     const AND: Self = Opcode::BITS_AND;
@@ -52,7 +69,12 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
         S::store_mask()
     }
 
-    fn lower_primitive(selector: &mut Selector<'_, S>, value: SsaValue, operand: LaneType) -> bool {
+    fn lower_primitive(
+        selector: &mut Selector<'_, Self>,
+        value: SsaValue,
+        operand: LaneType,
+    ) -> bool {
+        let selector = &mut X86Selector(selector);
         match operand.is_float() {
             true => selector.float_instruction(value),
             false => selector.integer_instruction(value),
@@ -76,11 +98,13 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
         }
     }
 
-    fn lower_pattern(selector: &mut Selector<'_, S>, value: SsaValue, pattern: Pattern) {
+    fn lower_pattern(selector: &mut Selector<'_, Self>, value: SsaValue, pattern: Pattern) {
+        let selector = &mut X86Selector(selector);
         selector.lower_pattern(value, pattern);
     }
 
-    fn broadcast(selector: &mut Selector<'_, S>, memory: Memory, size: usize) -> Register {
+    fn broadcast(selector: &mut Selector<'_, Self>, memory: Memory, size: usize) -> Register {
+        let selector = &mut X86Selector(selector);
         let opcode = match size {
             1 => Opcode::BROADCAST_8,
             2 => Opcode::BROADCAST_16,
@@ -92,90 +116,100 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
     }
 
     fn load_extended(
-        selector: &mut Selector<'_, S>,
+        selector: &mut Selector<'_, Self>,
         input: u32,
         from: usize,
         to: usize,
         is_signed: bool,
     ) -> RegisterGroup {
+        let selector = &mut X86Selector(selector);
         selector.load_input_widened(input, cast::extend(from, to, is_signed), from, to)
     }
 
     fn deinterleave_records(
-        selector: &mut Selector<'_, S>,
+        selector: &mut Selector<'_, Self>,
         size: usize,
         records: &[Register],
     ) -> Vec<Register> {
+        let selector = &mut X86Selector(selector);
         S::deinterleave_records(selector, size, records)
     }
 
     fn resize_masks(
-        selector: &mut Selector<'_, S>,
+        selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
         from: usize,
         to: usize,
     ) -> RegisterGroup {
+        let selector = &mut X86Selector(selector);
         S::resize_masks(selector, x, from, to)
     }
 
     fn mask_operation(
-        selector: &mut Selector<'_, S>,
+        selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
         operands: [RegisterGroup; 3],
     ) -> Option<RegisterGroup> {
+        let selector = &mut X86Selector(selector);
         S::mask_operation(selector, primitive, size, operands)
     }
 
     fn uniform_mask(
-        selector: &mut Selector<'_, S>,
+        selector: &mut Selector<'_, Self>,
         size: usize,
         x: RegisterGroup,
     ) -> RegisterGroup {
+        let selector = &mut X86Selector(selector);
         S::uniform_mask(selector, size, x)
     }
 
-    fn mask_to_bytes(selector: &mut Selector<'_, S>, mask: RegisterGroup) -> RegisterGroup {
+    fn mask_to_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup {
+        let selector = &mut X86Selector(selector);
         S::mask_to_bytes(selector, mask)
     }
 
     fn nonzero_mask(
-        selector: &mut Selector<'_, S>,
+        selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
         size: usize,
     ) -> RegisterGroup {
+        let selector = &mut X86Selector(selector);
         S::nonzero_mask(selector, x, size)
     }
 
     fn blend(
-        selector: &mut Selector<'_, S>,
+        selector: &mut Selector<'_, Self>,
         size: usize,
         mask: RegisterGroup,
         on_true: RegisterGroup,
         on_false: RegisterGroup,
     ) -> RegisterGroup {
+        let selector = &mut X86Selector(selector);
         selector.blend(size, mask, on_true, on_false)
     }
 
     fn deinterleave(
-        selector: &mut Selector<'_, S>,
+        selector: &mut Selector<'_, Self>,
         size: usize,
         parity: u8,
         pairs: [Register; 2],
     ) -> Register {
+        let selector = &mut X86Selector(selector);
         S::deinterleave(selector, size, parity, pairs)
     }
 
     fn interleave(
-        selector: &mut Selector<'_, S>,
+        selector: &mut Selector<'_, Self>,
         size: usize,
         lanes: [Register; 2],
     ) -> [Register; 2] {
+        let selector = &mut X86Selector(selector);
         S::interleave(selector, size, lanes)
     }
 }
 
-impl<S: X86InstructionSet> Selector<'_, S> {
+impl<S: X86InstructionSet> X86Selector<'_, '_, S> {
     /// Selects lanes by a mask.
     pub(super) fn blend(
         &mut self,

@@ -1,7 +1,7 @@
 //! Bitwise operations on up to three integers as one ternary operation with a truth table, like `vpternlog`
 //! of AVX-512.
 
-use indim_codegen::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
+use crate::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 
 /// The column of each operand in the truth table.
 const OPERAND_COLUMNS: [u8; 3] = [0xf0, 0xcc, 0xaa];

@@ -2,15 +2,16 @@
 
 use core::fmt::Write;
 
-use indim_codegen::{Body, SsaValue};
+use crate::{Body, SsaValue};
 
 use crate::allocate::AllocatedInstruction;
 use crate::compile::EncoderInput;
 use crate::machine::VirtualCode;
 
 /// A listing under construction.
-pub(crate) struct Listing<'a> {
-    pub(crate) text: &'a mut String,
+pub struct CodeListing<'a> {
+    /// The text so far.
+    pub text: &'a mut String,
     body: &'a Body,
     /// For each value, whether its definition is written.
     is_described: Vec<bool>,
@@ -18,17 +19,22 @@ pub(crate) struct Listing<'a> {
     current: Option<SsaValue>,
 }
 
-impl<'a> Listing<'a> {
+impl<'a> CodeListing<'a> {
     /// A listing of a body, whose methods append to `text`.
-    pub(crate) fn new(text: &'a mut String, body: &'a Body) -> Self {
-        Listing { text, body, is_described: vec![false; body.instructions.len()], current: None }
+    pub fn new(text: &'a mut String, body: &'a Body) -> Self {
+        CodeListing {
+            text,
+            body,
+            is_described: vec![false; body.instructions.len()],
+            current: None,
+        }
     }
 
     /// Writes the header: the registers of operand addresses and of the loop, and the values without
     /// instructions. `pointers` are the registers with operand addresses. `array` holds the address of the
     /// array of all operand addresses, `index` the index of a step's first element, `limit` the last such
     /// index.
-    pub(crate) fn header<O>(
+    pub fn header<O>(
         &mut self,
         input: &EncoderInput<'_, O>,
         pointers: &[String],
@@ -61,7 +67,7 @@ impl<'a> Listing<'a> {
     }
 
     /// Writes the registers of accumulators.
-    pub(crate) fn accumulators(&mut self, registers: impl Iterator<Item = (u32, String)>) {
+    pub fn accumulators(&mut self, registers: impl Iterator<Item = (u32, String)>) {
         for (output, register) in registers {
             let _ = writeln!(self.text, "; {register} holds lanes of output {output}");
         }
@@ -88,23 +94,18 @@ impl<'a> Listing<'a> {
     }
 
     /// Writes an instruction.
-    #[allow(dead_code, reason = "`intel_syntax.rs` writes those of x86-64")]
-    pub(crate) fn instruction(&mut self, text: &str) {
+    pub fn instruction(&mut self, text: &str) {
         let _ = writeln!(self.text, "    {text}");
     }
 
     /// Writes a label of the next instruction.
-    pub(crate) fn label(&mut self, label: &str) {
+    pub fn label(&mut self, label: &str) {
         let _ = writeln!(self.text, "{label}:");
     }
 
     /// Writes the value that the first of these allocated instructions computes that is no reload or spill.
     /// Those before it belong to its value.
-    pub(crate) fn value_of<O>(
-        &mut self,
-        code: &VirtualCode<O>,
-        allocated: &[AllocatedInstruction],
-    ) {
+    pub fn value_of<O>(&mut self, code: &VirtualCode<O>, allocated: &[AllocatedInstruction]) {
         let value = |step: &AllocatedInstruction| match *step {
             AllocatedInstruction::Instruction { index, .. } => Some(code.instructions[index].value),
             _ => None,

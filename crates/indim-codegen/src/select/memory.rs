@@ -3,11 +3,11 @@
 use super::{RegisterGroup, Selector, TargetLowering};
 use crate::layout::OperandForm;
 use crate::machine::{Class, Memory, Register};
-use indim_codegen::{LaneType, SsaValue};
+use crate::{LaneType, SsaValue};
 
 impl<O: TargetLowering> Selector<'_, O> {
     /// The memory operand of an input, at a byte offset from the first element of the step.
-    pub(crate) fn input(&self, input: u32, element_stride: usize, displacement: usize) -> Memory {
+    pub fn input(&self, input: u32, element_stride: usize, displacement: usize) -> Memory {
         let operand = self.body.outputs.len() as u32 + input;
         self.operand_memory(
             operand,
@@ -45,7 +45,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Loads the lanes of an input: real or imaginary parts if the element is complex.
-    pub(crate) fn load(&mut self, value: SsaValue, input: u32, component: u8) -> RegisterGroup {
+    pub fn load(&mut self, value: SsaValue, input: u32, component: u8) -> RegisterGroup {
         let size = self.body.lane(value).size();
         let lane_count = LaneType::of_element(self.body.inputs[input as usize]).1;
         let form = self.layout.inputs[input as usize];
@@ -73,7 +73,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Loads the lanes of a dense input.
-    pub(crate) fn load_lanes(&mut self, input: u32, size: usize) -> RegisterGroup {
+    pub fn load_lanes(&mut self, input: u32, size: usize) -> RegisterGroup {
         let bytes = self.register_bytes(size);
         RegisterGroup::new(self.count(size), |index| {
             let memory = self.input(input, size, index * bytes);
@@ -165,7 +165,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Stores an output, in memory or in accumulators.
-    pub(crate) fn store(&mut self, output: usize) {
+    pub fn store(&mut self, output: usize) {
         let (dtype, lanes) = self.body.outputs[output];
         let (lane, count) = LaneType::of_element(dtype);
         self.value = lanes[0];

@@ -7,7 +7,7 @@ use crate::machine::Memory;
 
 /// The constant pool of a function, stored before its code. Equal constants share an entry.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub struct Pool {
     /// Constants with equal lanes: the eight bytes that repeat in a register.
     splats: Vec<u64>,
     /// Bytes stored of each constant with equal lanes: a register, or eight.
@@ -18,7 +18,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// An empty pool that stores `splat_bytes` bytes of each constant with equal lanes.
-    pub(crate) fn new(splat_bytes: u32) -> Pool {
+    pub fn new(splat_bytes: u32) -> Pool {
         Pool { splats: Vec::new(), splat_bytes: splat_bytes as usize, lane_constants: Vec::new() }
     }
 
@@ -39,8 +39,7 @@ impl Pool {
     }
 
     /// The constant that fills a register with these words.
-    #[allow(dead_code, reason = "only AVX-512 has such constants")]
-    pub(crate) fn lane_constant(&mut self, words: Vec<u64>) -> Memory {
+    pub fn lane_constant(&mut self, words: Vec<u64>) -> Memory {
         let found = self.lane_constants.iter().position(|known| *known == words);
         let index = found.unwrap_or_else(|| {
             self.lane_constants.push(words);
@@ -50,13 +49,13 @@ impl Pool {
     }
 
     /// Byte offset of a constant with different lanes.
-    pub(crate) fn lane_constant_offset(&self, index: usize) -> usize {
+    pub fn lane_constant_offset(&self, index: usize) -> usize {
         let before: usize = self.lane_constants[..index].iter().map(|words| words.len() * 8).sum();
         self.splats.len() * self.splat_bytes + before
     }
 
     /// The text that describes, in a listing, the constant at the byte offset `at`.
-    pub(crate) fn describe(&self, at: u64) -> String {
+    pub fn describe(&self, at: u64) -> String {
         let at = at as usize;
         let Some(&word) = self.splats.get(at / self.splat_bytes) else {
             let is_table = at >= self.lane_constant_offset(self.lane_constants.len());
@@ -71,13 +70,13 @@ impl Pool {
     }
 
     /// Byte offset of the table with index `table` in `tables`.
-    pub(crate) fn table_offset(&self, tables: &[Arc<[u64]>], table: usize) -> usize {
+    pub fn table_offset(&self, tables: &[Arc<[u64]>], table: usize) -> usize {
         let before: usize = tables[..table].iter().map(|table| table.len() * 8).sum();
         self.lane_constant_offset(self.lane_constants.len()) + before
     }
 
     /// The bytes of the pool, followed by those of the tables.
-    pub(crate) fn bytes(&self, tables: &[Arc<[u64]>]) -> Vec<u8> {
+    pub fn bytes(&self, tables: &[Arc<[u64]>]) -> Vec<u8> {
         let times = self.splat_bytes / 8;
         let constants = self.splats.iter().flat_map(|&word| core::iter::repeat_n(word, times));
         let lanes = self.lane_constants.iter().flatten().copied();

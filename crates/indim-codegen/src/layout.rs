@@ -15,7 +15,7 @@ pub enum OperandForm {
     UnitScalar,
     /// The previous value of an accumulator, held in registers.
     Accumulator,
-    /// Every `factor`th element, on levels that [`can_deinterleave`](crate::can_deinterleave) names: one
+    /// Every `factor`th element, on levels that `can_deinterleave` of `indim-targets` names: one
     /// member of consecutive records. The address of the operand is that of the first record.
     Interleaved {
         /// Identifies the array of records: inputs with equal numbers read the same records and have the same
@@ -38,7 +38,7 @@ impl OperandForm {
     }
 
     /// Distance in memory between elements of `size` bytes; 0 if the operand has one in a row.
-    pub(crate) fn element_stride(self, size: usize) -> usize {
+    pub fn element_stride(self, size: usize) -> usize {
         match self {
             OperandForm::RowScalar | OperandForm::UnitScalar => 0,
             OperandForm::Dense | OperandForm::Accumulator => size,

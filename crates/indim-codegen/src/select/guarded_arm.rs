@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use indim_codegen::{LaneType, Primitive, SsaValue};
+use crate::{LaneType, Primitive, SsaValue};
 
 use super::{RegisterGroup, Selector, TargetLowering, pattern};
 use crate::machine::{Action, Register, SourceOperand};

@@ -2,20 +2,19 @@
 
 use core::ops::Range;
 
-use indim_codegen::{LaneType, Primitive, SsaValue};
+use crate::{LaneType, Primitive, SsaValue};
 
 /// Register class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Class {
+pub enum Class {
     /// Vector registers.
     Vector,
     /// Mask registers with a bit per lane.
-    #[allow(dead_code, reason = "only AVX-512 has mask registers")]
     Mask,
 }
 
 /// An instruction of a target over vector or mask registers, without its registers.
-pub(crate) trait Opcode: Copy {
+pub trait MachineOpcode: Copy {
     /// Number of vector registers.
     const REGISTERS: usize;
     /// Number of allocatable mask registers. Their numbers follow those of the vector registers.
@@ -32,7 +31,7 @@ pub(crate) trait Opcode: Copy {
     /// Position of the source that may be a memory operand.
     fn memory_source(self) -> Option<usize>;
 
-    /// Whether `memory` is a valid operand at the position [`Opcode::memory_source`].
+    /// Whether `memory` is a valid operand at the position [`MachineOpcode::memory_source`].
     fn may_read(self, _memory: Memory) -> bool {
         true
     }
@@ -56,14 +55,12 @@ pub(crate) trait Opcode: Copy {
 
 /// Constraint on the register of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ResultConstraint {
+pub enum ResultConstraint {
     /// Any register, also that of a source that is not used later.
     Any,
     /// The register of the first source, which the instruction overwrites.
-    #[allow(dead_code, reason = "instructions of NEON and AVX-512 do so")]
     TiedToFirst,
     /// The register of the first or second source; these two commute.
-    #[allow(dead_code, reason = "fused multiply-adds of x86-64 do so")]
     TiedToEither,
     /// A register other than those of all sources.
     EarlyClobber,
@@ -71,21 +68,21 @@ pub(crate) enum ResultConstraint {
 
 /// A virtual register; `allocate.rs` assigns a physical register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Register(pub(crate) u32);
+pub struct Register(pub u32);
 
 impl Register {
-    pub(crate) fn index(self) -> usize {
+    /// The register's number, as an index of lists.
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// A memory operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Memory {
+pub enum Memory {
     /// A constant with equal lanes, by index.
     Splat(u32),
     /// A constant with different lanes, by index.
-    #[allow(dead_code, reason = "only AVX-512 has such constants")]
     LaneConstant(u32),
     /// A slot in the stack frame, by byte offset.
     Frame(u32),
@@ -101,7 +98,12 @@ pub(crate) enum Memory {
     },
     /// The one element of an operand in the current row or, if the element is complex, the component at this
     /// byte offset.
-    Row { operand: u32, displacement: u32 },
+    Row {
+        /// Index of the operand, outputs first.
+        operand: u32,
+        /// Byte offset of the component.
+        displacement: u32,
+    },
     /// A lookup table, by index.
     Table(u32),
     /// Accumulators of an output: not memory, but a register that lives across steps.
@@ -138,15 +140,18 @@ impl Memory {
 
 /// A source operand of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SourceOperand {
+pub enum SourceOperand {
+    /// No operand at this position.
     None,
+    /// A virtual register.
     Register(Register),
+    /// A memory operand.
     Memory(Memory),
 }
 
 /// The operation of an instruction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Action<O> {
+pub enum Action<O> {
     /// An instruction over vector or mask registers.
     Vector(O),
     /// A call of the function for a primitive. It preserves no vector register.
@@ -161,37 +166,41 @@ pub(crate) enum Action<O> {
 
 /// A call of the function for a primitive, on lanes in the stack frame.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OutOfLineCall {
-    pub(crate) primitive: Primitive,
+pub struct OutOfLineCall {
+    /// The primitive that the function computes.
+    pub primitive: Primitive,
     /// Type of the last operand.
-    pub(crate) operand: LaneType,
+    pub operand: LaneType,
     /// Type of the result.
-    pub(crate) result: LaneType,
+    pub result: LaneType,
     /// Byte offset of the result's lanes in the frame.
-    pub(crate) to: u32,
+    pub to: u32,
     /// Byte offsets of the operands' lanes in the frame.
-    pub(crate) from: [u32; 3],
+    pub from: [u32; 3],
 }
 
 /// A machine instruction over virtual registers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct MachineInstruction<O> {
-    pub(crate) action: Action<O>,
+pub struct MachineInstruction<O> {
+    /// The operation.
+    pub action: Action<O>,
     /// Whether the instruction operates on whole registers instead of their lower halves.
-    pub(crate) is_wide: bool,
-    pub(crate) immediate: Option<u8>,
+    pub is_wide: bool,
+    /// The immediate operand.
+    pub immediate: Option<u8>,
     /// The register of the result.
-    pub(crate) result: Option<Register>,
+    pub result: Option<Register>,
     /// The memory that a store writes.
-    pub(crate) destination: Option<Memory>,
-    pub(crate) sources: [SourceOperand; 3],
+    pub destination: Option<Memory>,
+    /// Source operands.
+    pub sources: [SourceOperand; 3],
     /// The value of the body that the instruction helps to compute or stores.
-    pub(crate) value: SsaValue,
+    pub value: SsaValue,
 }
 
-impl<O: Opcode> MachineInstruction<O> {
+impl<O: MachineOpcode> MachineInstruction<O> {
     /// Whether the source at `position` may be the memory operand `memory`.
-    pub(crate) fn may_read(&self, position: usize, memory: Memory) -> bool {
+    pub fn may_read(&self, position: usize, memory: Memory) -> bool {
         match self.action {
             Action::Vector(opcode) => {
                 opcode.memory_source() == Some(position) && opcode.may_read(memory)
@@ -201,7 +210,7 @@ impl<O: Opcode> MachineInstruction<O> {
     }
 
     /// The registers that the instruction reads.
-    pub(crate) fn registers(&self) -> impl Iterator<Item = Register> + use<O> {
+    pub fn registers(&self) -> impl Iterator<Item = Register> + use<O> {
         self.sources.into_iter().filter_map(|source| match source {
             SourceOperand::Register(register) => Some(register),
             _ => None,
@@ -211,12 +220,13 @@ impl<O: Opcode> MachineInstruction<O> {
 
 /// Straight-line code over virtual registers.
 #[derive(Debug)]
-pub(crate) struct VirtualCode<O> {
-    pub(crate) instructions: Vec<MachineInstruction<O>>,
+pub struct VirtualCode<O> {
+    /// The instructions, in order.
+    pub instructions: Vec<MachineInstruction<O>>,
     /// Home of each register: memory that always holds its value; `None` if it has none.
     pub(crate) homes: Vec<Option<Memory>>,
     /// Class of each register.
-    pub(crate) classes: Vec<Class>,
+    pub classes: Vec<Class>,
 }
 
 impl<O> Default for VirtualCode<O> {
@@ -227,7 +237,7 @@ impl<O> Default for VirtualCode<O> {
 
 impl<O: Copy> VirtualCode<O> {
     /// Unrolls the code: `copies` copies of `lanes` lanes each.
-    pub(crate) fn unrolled(&self, copies: u32, lanes: u32) -> VirtualCode<O> {
+    pub fn unrolled(&self, copies: u32, lanes: u32) -> VirtualCode<O> {
         let mut all = VirtualCode::default();
         let mut shared = vec![None; self.homes.len()];
         for copy in 0..copies {
@@ -264,12 +274,12 @@ impl<O: Copy> VirtualCode<O> {
 
 impl<O> VirtualCode<O> {
     /// Whether the code contains calls, which preserve no vector register.
-    pub(crate) fn has_calls(&self) -> bool {
+    pub fn has_calls(&self) -> bool {
         self.instructions.iter().any(|instruction| matches!(instruction.action, Action::Call(_)))
     }
 
     /// Adds a virtual register without a home.
-    pub(crate) fn register(&mut self, class: Class) -> Register {
+    pub fn register(&mut self, class: Class) -> Register {
         self.push(None, class)
     }
 

@@ -1,13 +1,13 @@
 //! Patterns: groups of primitives that one instruction computes.
 
-use indim_codegen::{Body, LaneType, Primitive, SsaValue};
+use crate::{Body, LaneType, Primitive, SsaValue};
 
 use super::TargetLowering;
 use super::ternary_logic::ternary_logic;
 
 /// The operation of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PatternKind {
+pub enum PatternKind {
     /// The first operand if it is less than the second, else the second: `minps` of x86-64.
     Min,
     /// The first operand if it is greater than the second, else the second: `maxps` of x86-64.
@@ -17,7 +17,12 @@ pub(crate) enum PatternKind {
     /// Whether at least one of two floats is a NaN.
     Unordered,
     /// A fused multiply-add, with a negated product or addend.
-    MulAdd { is_product_negated: bool, is_addend_negated: bool },
+    MulAdd {
+        /// Whether the product is negated.
+        is_product_negated: bool,
+        /// Whether the addend is negated.
+        is_addend_negated: bool,
+    },
     /// The upper half of a 32-bit integer, as a 16-bit one.
     UpperHalf,
     /// Bitwise operations on three integers, given by their truth table: `vpternlog` of AVX-512.
@@ -26,10 +31,11 @@ pub(crate) enum PatternKind {
 
 /// A matched pattern, with the operands in the instruction's order.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pattern {
-    pub(crate) kind: PatternKind,
+pub struct Pattern {
+    /// The operation.
+    pub kind: PatternKind,
     /// Unused operands are value 0.
-    pub(crate) operands: [SsaValue; 3],
+    pub operands: [SsaValue; 3],
 }
 
 impl Pattern {

@@ -1,14 +1,14 @@
 //! The interface of a target to instruction selection.
 
-use indim_codegen::{LaneType, Primitive, SsaValue};
+use crate::{LaneType, Primitive, SsaValue};
 
 use super::{Pattern, PatternKind, RegisterGroup, Selector};
-use crate::machine::{Class, Memory, Opcode, Register};
+use crate::machine::{Class, MachineOpcode, Memory, Register};
 
 /// Lowering of primitives to the instructions of a target.
 ///
 /// `size` is the size of a lane, in bytes.
-pub(crate) trait TargetLowering: Opcode {
+pub trait TargetLowering: MachineOpcode {
     /// Bitwise and.
     const AND: Self;
     /// Bitwise or.
@@ -65,7 +65,7 @@ pub(crate) trait TargetLowering: Opcode {
     ) -> RegisterGroup;
 
     /// De-interleaves records in registers: for each element of a record, a register with one lane from each
-    /// record. Elements have `size` bytes. Only for targets of [`crate::can_deinterleave`].
+    /// record. Elements have `size` bytes. Only for targets of `can_deinterleave` of `indim-targets`.
     fn deinterleave_records(
         _selector: &mut Selector<'_, Self>,
         _size: usize,

@@ -4,7 +4,7 @@
 //! lanes. A step has fewer lanes if registers are short, so that its accumulators and the computation
 //! fit in them.
 
-use indim_codegen::{Body, LaneType, Primitive};
+use crate::{Body, LaneType, Primitive};
 use indim_ops::DType;
 use indim_ops::meaning::reduction::REDUCTION_LANES;
 
@@ -26,7 +26,7 @@ const MIN_FREE_REGISTERS: usize = 6;
 
 /// Compiles a body that folds. `None` if accumulators do not fit in registers, or if a primitive is called
 /// out of line, because calls preserve no vector register.
-pub(crate) fn compile_fold<O: TargetLowering>(
+pub fn compile_fold<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
@@ -42,18 +42,20 @@ pub(crate) fn compile_fold<O: TargetLowering>(
 
 /// The operation that combines the lanes of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LaneReduction {
+pub enum LaneReduction {
+    /// The lanes are added.
     Sum,
+    /// The lanes are multiplied.
     Product,
 }
 
 /// Value of the mode argument: accumulators start from the identity, and lanes are combined at the end
 /// of a unit.
-pub(crate) const REDUCE_LANES_MODE: usize = 2;
+pub const REDUCE_LANES_MODE: usize = 2;
 
 /// The operation that combines the lanes of each output. `None` unless a step has all 32 lanes and every
 /// output is a sum or product in `f64`, the reductions with a defined tree.
-pub(crate) fn lane_reductions(body: &Body, lanes: usize) -> Option<Vec<LaneReduction>> {
+pub fn lane_reductions(body: &Body, lanes: usize) -> Option<Vec<LaneReduction>> {
     if !body.folds() || lanes != REDUCTION_LANES {
         return None;
     }

@@ -1,7 +1,7 @@
 //! The compilation pipeline: chooses the lanes of a step, selects instructions, allocates registers, and
 //! calls the encoder.
 
-use indim_codegen::{Body, LaneType, Primitive};
+use crate::{Body, LaneType, Primitive};
 
 use crate::allocate::{
     AllocatedInstruction, ElementAccess, Frame, PinnedRegister, allocate, pressure,
@@ -14,67 +14,65 @@ use crate::select::{MAX_GROUP_REGISTERS, Selection, TargetLowering, row_invarian
 use crate::target::{AlignedOperand, CompiledCode};
 
 /// The encoder's input: allocated code of a body with its layout, constants and frame.
-pub(crate) struct EncoderInput<'a, O> {
-    pub(crate) body: &'a Body,
-    pub(crate) layout: &'a OperandLayout,
-    pub(crate) pool: &'a Pool,
-    pub(crate) frame: &'a Frame,
+pub struct EncoderInput<'a, O> {
+    /// The body.
+    pub body: &'a Body,
+    /// Layout of its operands.
+    pub layout: &'a OperandLayout,
+    /// Constants of the code.
+    pub pool: &'a Pool,
+    /// Stack frame of the code.
+    pub frame: &'a Frame,
     /// Code that runs before each row (before each unit if the body folds), and its allocation.
-    pub(crate) row: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
+    pub row: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
     /// Registers that hold one value in all steps of a row: the memory from which each is loaded, and
     /// its number.
-    pub(crate) pinned: &'a [(Memory, u8)],
+    pub pinned: &'a [(Memory, u8)],
     /// Code of a step, and its allocation.
-    pub(crate) step: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
+    pub step: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
     /// Allocation of the step's code for a masked tail, on targets with masked loads and stores.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 masks tails"))]
-    pub(crate) tail: Option<&'a [AllocatedInstruction]>,
+    pub tail: Option<&'a [AllocatedInstruction]>,
     /// Whether the code takes the index of the second step's first element as an argument.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 aligns steps"))]
-    pub(crate) is_aligned: bool,
+    pub is_aligned: bool,
     /// Number of lanes of a step: the elements that it computes.
-    pub(crate) lanes: usize,
+    pub lanes: usize,
     /// Number of operands with an address: outputs and inputs, accumulators counted once.
-    pub(crate) operands: usize,
+    pub operands: usize,
     /// Number of lanes of one unrolled copy of the code. A step of a body that does not fold is one
     /// copy.
-    pub(crate) copy_lanes: usize,
+    pub copy_lanes: usize,
     /// The accumulator registers of a body that folds.
-    pub(crate) accumulators: &'a [AccumulatorRegister],
+    pub accumulators: &'a [AccumulatorRegister],
     /// For each output, the operation that combines its lanes at the end of a unit, if the call asks for
     /// it. `None` if the code cannot combine lanes.
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        allow(dead_code, reason = "only x86-64 combines lanes")
-    )]
-    pub(crate) lane_reductions: Option<&'a [LaneReduction]>,
+    pub lane_reductions: Option<&'a [LaneReduction]>,
 }
 
 /// One physical register that holds accumulators of one output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AccumulatorRegister {
+pub struct AccumulatorRegister {
     /// Index of the output.
-    pub(crate) output: u32,
+    pub output: u32,
     /// Byte offset in memory, from the accumulator of the step's first element.
-    pub(crate) displacement: u32,
+    pub displacement: u32,
     /// Number of the register.
-    pub(crate) physical: u8,
+    pub physical: u8,
     /// The constant with the initial value.
-    pub(crate) identity: Memory,
+    pub identity: Memory,
     /// Bytes of an element.
-    pub(crate) element_bytes: u32,
+    pub element_bytes: u32,
 }
 
 /// Number of lanes of a step, and of each unrolled copy of the code in the step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LaneCounts {
-    pub(crate) step: usize,
-    pub(crate) copy: usize,
+    pub step: usize,
+    pub copy: usize,
 }
 
 /// Compiles a body that does not fold. `encode` returns the bytes and the byte offset of the entry
 /// point.
-pub(crate) fn compile<O: TargetLowering>(
+pub fn compile<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),

@@ -24,8 +24,8 @@ mod memory;
 mod pattern;
 mod ternary_logic;
 
-pub(crate) use lowering::TargetLowering;
-pub(crate) use pattern::{Pattern, PatternKind};
+pub use lowering::TargetLowering;
+pub use pattern::{Pattern, PatternKind};
 
 use std::collections::HashMap;
 
@@ -36,27 +36,26 @@ use crate::machine::{
 use crate::pool::Pool;
 
 use crate::layout::{OperandForm, OperandLayout};
-use indim_codegen::{Body, LaneType, Primitive, SsaValue};
+use crate::{Body, LaneType, Primitive, SsaValue};
 
 /// Maximum number of registers of a value: four, for bodies that are one dependency chain.
 pub(crate) const MAX_GROUP_REGISTERS: usize = 4;
 
 /// The registers of a value, in lane order.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RegisterGroup {
+pub struct RegisterGroup {
     registers: [Register; MAX_GROUP_REGISTERS],
-    pub(crate) count: usize,
+    /// Number of registers.
+    pub count: usize,
 }
 
 impl RegisterGroup {
     /// The empty group, for operands that a primitive does not have.
-    pub(crate) const NONE: RegisterGroup =
+    pub const NONE: RegisterGroup =
         RegisterGroup { registers: [Register(0); MAX_GROUP_REGISTERS], count: 0 };
 
-    pub(crate) fn new(
-        count: usize,
-        mut register_at: impl FnMut(usize) -> Register,
-    ) -> RegisterGroup {
+    /// A group of `count` registers; `register_at` has the register of each index.
+    pub fn new(count: usize, mut register_at: impl FnMut(usize) -> Register) -> RegisterGroup {
         let mut registers = [Register(0); MAX_GROUP_REGISTERS];
         for (index, register) in registers[..count].iter_mut().enumerate() {
             *register = register_at(index);
@@ -65,15 +64,17 @@ impl RegisterGroup {
     }
 
     /// A group that repeats one register, for values with equal lanes.
-    pub(crate) fn uniform(count: usize, register: Register) -> RegisterGroup {
+    pub fn uniform(count: usize, register: Register) -> RegisterGroup {
         RegisterGroup { registers: [register; MAX_GROUP_REGISTERS], count }
     }
 
-    pub(crate) fn register(&self, index: usize) -> Register {
+    /// The register at this index.
+    pub fn register(&self, index: usize) -> Register {
         self.registers[index]
     }
 
-    pub(crate) fn map(&self, mut map: impl FnMut(Register) -> Register) -> RegisterGroup {
+    /// The group of the registers that `map` returns for each register of this one.
+    pub fn map(&self, mut map: impl FnMut(Register) -> Register) -> RegisterGroup {
         RegisterGroup::new(self.count, |index| map(self.registers[index]))
     }
 }
@@ -82,11 +83,11 @@ impl RegisterGroup {
 #[derive(Debug)]
 pub(crate) struct Selection<O> {
     /// Code that runs before each row, or before each unit if the body folds.
-    pub(crate) row: VirtualCode<O>,
+    pub row: VirtualCode<O>,
     /// Code of each step.
-    pub(crate) step: VirtualCode<O>,
-    pub(crate) pool: Pool,
-    pub(crate) frame: Frame,
+    pub step: VirtualCode<O>,
+    pub pool: Pool,
+    pub frame: Frame,
 }
 
 /// Selects the code of a body, with `lanes` lanes in a step.
@@ -129,11 +130,13 @@ enum RowInvariant {
 }
 
 /// Instruction selection for one body.
-pub(crate) struct Selector<'a, O> {
-    pub(crate) body: &'a Body,
-    pub(crate) layout: &'a OperandLayout,
+pub struct Selector<'a, O> {
+    /// The body.
+    pub body: &'a Body,
+    /// Layout of its operands.
+    pub layout: &'a OperandLayout,
     /// Number of lanes of the step, or of one copy if the step is unrolled later.
-    pub(crate) lanes: usize,
+    pub lanes: usize,
     /// The current code: that of the row, then that of a step.
     code: VirtualCode<O>,
     pool: Pool,
@@ -144,7 +147,7 @@ pub(crate) struct Selector<'a, O> {
     /// For each value, whether it is computed. Inner values of a pattern are not.
     is_needed: Vec<bool>,
     /// Whether the current code is that of the row, not of a step.
-    pub(crate) is_in_row: bool,
+    pub is_in_row: bool,
     /// For each boolean, the lane size in bytes of the mask that its uses prefer.
     preferred_mask_sizes: Vec<usize>,
     /// For each number, its registers in the current code.
@@ -357,30 +360,29 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// Sets the registers of a number; returns `true`, the answer of `lower_primitive`.
-    pub(crate) fn set(&mut self, value: SsaValue, group: RegisterGroup) -> bool {
+    pub fn set(&mut self, value: SsaValue, group: RegisterGroup) -> bool {
         self.numbers[value.index()] = Some(group);
         true
     }
 
     /// Whether the lanes of a step, of `size` bytes each, fill more than half a register; always true in
     /// the code of the row.
-    pub(crate) fn is_wide(&self, size: usize) -> bool {
+    pub fn is_wide(&self, size: usize) -> bool {
         self.is_in_row || self.lanes * size > O::REGISTER_BYTES as usize / 2
     }
 
     /// Number of registers for the lanes of a step, of `size` bytes each; 1 in the code of the row.
-    pub(crate) fn count(&self, size: usize) -> usize {
+    pub fn count(&self, size: usize) -> usize {
         if self.is_in_row { 1 } else { (self.lanes * size).div_ceil(O::REGISTER_BYTES as usize) }
     }
 
     /// Whether a number is in registers.
-    #[allow(dead_code, reason = "only x86-64 has loads that extend")]
-    pub(crate) fn has_number(&self, value: SsaValue) -> bool {
+    pub fn has_number(&self, value: SsaValue) -> bool {
         self.numbers[value.index()].is_some()
     }
 
     /// The registers of a number; loads an input or constant if necessary.
-    pub(crate) fn number(&mut self, value: SsaValue) -> RegisterGroup {
+    pub fn number(&mut self, value: SsaValue) -> RegisterGroup {
         if let Some(group) = self.numbers[value.index()] {
             return group;
         }
@@ -398,21 +400,19 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// The register of a constant with the low `size` bytes of `bits` in every lane.
-    pub(crate) fn constant(&mut self, bits: u64, size: usize) -> Register {
+    pub fn constant(&mut self, bits: u64, size: usize) -> Register {
         let memory = self.pool.splat(bits, size);
         self.constant_of(memory, Class::Vector)
     }
 
     /// The register of a constant with different lanes.
-    #[allow(dead_code, reason = "only AVX-512 has such constants")]
-    pub(crate) fn lane_constant(&mut self, words: Vec<u64>) -> Register {
+    pub fn lane_constant(&mut self, words: Vec<u64>) -> Register {
         let memory = self.pool.lane_constant(words);
         self.constant_of(memory, Class::Vector)
     }
 
     /// The mask register of a constant with a bit per lane.
-    #[allow(dead_code, reason = "only AVX-512 has mask registers")]
-    pub(crate) fn mask_constant(&mut self, bits: u64) -> Register {
+    pub fn mask_constant(&mut self, bits: u64) -> Register {
         let memory = self.pool.splat(bits, 8);
         self.constant_of(memory, Class::Mask)
     }
@@ -428,7 +428,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// Appends an instruction; returns the register of its result.
-    pub(crate) fn push(
+    pub fn push(
         &mut self,
         action: Action<O>,
         is_wide: bool,
@@ -450,11 +450,12 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// Appends an instruction on registers.
-    pub(crate) fn emit(&mut self, opcode: O, is_wide: bool, sources: &[Register]) -> Register {
+    pub fn emit(&mut self, opcode: O, is_wide: bool, sources: &[Register]) -> Register {
         self.emit_immediate(opcode, is_wide, sources, None)
     }
 
-    pub(crate) fn emit_immediate(
+    /// Appends an instruction on registers with an immediate operand.
+    pub fn emit_immediate(
         &mut self,
         opcode: O,
         is_wide: bool,
@@ -469,7 +470,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// Appends an instruction whose only source is memory.
-    pub(crate) fn emit_load(&mut self, opcode: O, is_wide: bool, memory: Memory) -> Register {
+    pub fn emit_load(&mut self, opcode: O, is_wide: bool, memory: Memory) -> Register {
         let sources = [SourceOperand::Memory(memory), SourceOperand::None, SourceOperand::None];
         self.push(Action::Vector(opcode), is_wide, None, None, sources)
     }
@@ -487,7 +488,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// Appends a gather from a table.
-    pub(crate) fn emit_gather<const N: usize>(
+    pub fn emit_gather<const N: usize>(
         &mut self,
         opcode: O,
         is_wide: bool,
@@ -502,7 +503,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
 
     /// Appends a unary operation on a group: one instruction per register. Lanes of operand and result have
     /// `size` bytes.
-    pub(crate) fn unary(
+    pub fn unary(
         &mut self,
         opcode: O,
         size: usize,
@@ -514,7 +515,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// Appends a binary operation on two groups: one instruction per pair of registers.
-    pub(crate) fn binary(
+    pub fn binary(
         &mut self,
         opcode: O,
         size: usize,
@@ -524,7 +525,8 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         self.binary_immediate(opcode, size, x, y, None)
     }
 
-    pub(crate) fn binary_immediate(
+    /// Appends a binary operation with an immediate operand on two groups.
+    pub fn binary_immediate(
         &mut self,
         opcode: O,
         size: usize,
@@ -539,7 +541,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// Appends a binary operation whose second operand is a constant.
-    pub(crate) fn binary_constant(
+    pub fn binary_constant(
         &mut self,
         opcode: O,
         size: usize,

@@ -1,10 +1,10 @@
 //! The interface of a target, and its result: position-independent code.
 
+use crate::Body;
 use crate::layout::OperandLayout;
-use indim_codegen::Body;
 
 /// A compiler for an architecture with fixed instruction sets.
-pub(crate) trait Target {
+pub trait Target {
     /// Whether the target has non-temporal stores. They need a second version of the code.
     fn has_non_temporal_stores(&self) -> bool;
 
@@ -20,27 +20,27 @@ pub(crate) trait Target {
 
 /// Position-independent machine code.
 #[derive(Debug)]
-pub(crate) struct CompiledCode {
+pub struct CompiledCode {
     /// Constants, tables and instructions.
-    pub(crate) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// Byte offset of the entry point.
-    pub(crate) entry: usize,
+    pub entry: usize,
     /// Number of elements that a step computes.
-    pub(crate) lanes: usize,
+    pub lanes: usize,
     /// Whether tails are masked, so that rows may have any number of elements.
-    pub(crate) has_exact_tails: bool,
+    pub has_exact_tails: bool,
     /// The operand to align from the second step of a row on. The code takes the index of that step's
     /// first element as an argument. `None` for code without aligned steps.
-    pub(crate) aligned: Option<AlignedOperand>,
+    pub aligned: Option<AlignedOperand>,
     /// Whether code that folds can combine the 32 accumulators of a unit into one.
-    pub(crate) can_reduce_lanes: bool,
+    pub can_reduce_lanes: bool,
 }
 
 /// An operand that all steps of a row except the first access at aligned addresses.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AlignedOperand {
+pub struct AlignedOperand {
     /// Index of the operand, outputs first.
-    pub(crate) operand: usize,
+    pub operand: usize,
     /// Alignment in bytes.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
 }

@@ -5,35 +5,60 @@
 //! an instruction that allows a memory operand reads the value there, other instructions reload it.
 
 use crate::machine::{
-    Action, Class, MachineInstruction, Memory, Opcode, Register, ResultConstraint, SourceOperand,
-    VirtualCode,
+    Action, Class, MachineInstruction, MachineOpcode, Memory, Register, ResultConstraint,
+    SourceOperand, VirtualCode,
 };
 
 /// The location of a source operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AllocatedOperand {
+pub enum AllocatedOperand {
+    /// No operand at this position.
     None,
+    /// A register, by number.
     Register(u8),
+    /// A memory operand.
     Memory(Memory),
 }
 
 /// An instruction of the allocated code.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum AllocatedInstruction {
+pub enum AllocatedInstruction {
     /// Loads a register from the home or the spill slot of a value.
-    Load { to: u8, from: Memory },
+    Load {
+        /// Number of the register.
+        to: u8,
+        /// The home or the spill slot.
+        from: Memory,
+    },
     /// Spills a register.
-    Store { to: Memory, from: u8 },
+    Store {
+        /// The spill slot.
+        to: Memory,
+        /// Number of the register.
+        from: u8,
+    },
     /// Copies a register.
-    Copy { to: u8, from: u8 },
+    Copy {
+        /// Number of the written register.
+        to: u8,
+        /// Number of the read register.
+        from: u8,
+    },
     /// The instruction at this index of the code, with its registers.
-    Instruction { index: usize, result: Option<u8>, sources: [AllocatedOperand; 3] },
+    Instruction {
+        /// Index of the instruction in the code.
+        index: usize,
+        /// Number of the register of the result.
+        result: Option<u8>,
+        /// Source operands.
+        sources: [AllocatedOperand; 3],
+    },
 }
 
 /// The stack frame of a function: spill slots, row invariants, and the lanes of operands and results of
 /// out-of-line calls.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub struct Frame {
     /// Number of bytes reserved so far.
     bytes: u32,
     /// Byte offsets of free spill slots.
@@ -44,7 +69,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// An empty frame.
-    pub(crate) fn new(register_bytes: u32) -> Frame {
+    pub fn new(register_bytes: u32) -> Frame {
         Frame { bytes: 0, free: Vec::new(), register_bytes }
     }
 
@@ -61,7 +86,7 @@ impl Frame {
     }
 
     /// Size in bytes.
-    pub(crate) fn bytes(&self) -> u32 {
+    pub fn bytes(&self) -> u32 {
         self.bytes
     }
 }
@@ -77,12 +102,11 @@ pub(crate) enum ElementAccess {
     /// too are loaded into a register if one is free.
     MemoryOperand,
     /// Separate instructions load elements into registers: in a masked tail, only loads are masked.
-    #[allow(dead_code, reason = "only AVX-512 masks tails")]
     Register,
 }
 
 /// Allocates registers for the code. Spill slots are taken from `frame`.
-pub(crate) fn allocate<O: Opcode>(
+pub(crate) fn allocate<O: MachineOpcode>(
     code: &VirtualCode<O>,
     pinned: &[PinnedRegister],
     elements: ElementAccess,
@@ -97,7 +121,7 @@ pub(crate) fn allocate<O: Opcode>(
 
 /// Maximum number of vector registers live at once. Constants, row invariants and accumulators do not count;
 /// elements of the step do.
-pub(crate) fn pressure<O: Opcode>(code: &VirtualCode<O>) -> usize {
+pub(crate) fn pressure<O: MachineOpcode>(code: &VirtualCode<O>) -> usize {
     let uses = Uses::new(code);
     let (mut live, mut max_live) = (0usize, 0);
     for (index, instruction) in code.instructions.iter().enumerate() {
@@ -164,7 +188,7 @@ struct Uses {
 }
 
 impl Uses {
-    fn new<O: Opcode>(code: &VirtualCode<O>) -> Uses {
+    fn new<O: MachineOpcode>(code: &VirtualCode<O>) -> Uses {
         let mut starts = vec![0u32; code.homes.len() + 1];
         for register in code.instructions.iter().flat_map(MachineInstruction::registers) {
             starts[register.index() + 1] += 1;
@@ -225,7 +249,7 @@ struct Allocator<'a, O> {
     steps: Vec<AllocatedInstruction>,
 }
 
-impl<'a, O: Opcode> Allocator<'a, O> {
+impl<'a, O: MachineOpcode> Allocator<'a, O> {
     fn new(
         code: &'a VirtualCode<O>,
         pinned: &'a [PinnedRegister],

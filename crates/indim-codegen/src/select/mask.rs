@@ -2,7 +2,7 @@
 
 use super::{RegisterGroup, Selector, TargetLowering};
 use crate::machine::Class;
-use indim_codegen::{Body, LaneType, Primitive, SsaValue};
+use crate::{Body, LaneType, Primitive, SsaValue};
 
 /// All bits set.
 const ONES: u64 = u64::MAX;
@@ -104,7 +104,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Lowers a primitive with boolean operands and result, if masks are vectors.
-    pub(crate) fn vector_mask_operation(
+    pub fn vector_mask_operation(
         &mut self,
         primitive: Primitive,
         size: usize,
@@ -130,7 +130,7 @@ impl<O: TargetLowering> Selector<'_, O> {
 
     /// Sets the mask of a boolean, for lanes of `size` bytes; returns `true`, the answer of
     /// `lower_primitive`.
-    pub(crate) fn set_mask(&mut self, value: SsaValue, size: usize, group: RegisterGroup) -> bool {
+    pub fn set_mask(&mut self, value: SsaValue, size: usize, group: RegisterGroup) -> bool {
         let group = match self.is_in_row {
             true => O::uniform_mask(self, size, group),
             false => group,
@@ -139,12 +139,13 @@ impl<O: TargetLowering> Selector<'_, O> {
         true
     }
 
-    pub(crate) fn not(&mut self, x: RegisterGroup, size: usize) -> RegisterGroup {
+    /// The bitwise negation; lanes have `size` bytes.
+    pub fn not(&mut self, x: RegisterGroup, size: usize) -> RegisterGroup {
         self.binary_constant(O::XOR, size, x, ONES)
     }
 
     /// Lowers a select between numbers.
-    pub(crate) fn select(&mut self, value: SsaValue) -> bool {
+    pub fn select(&mut self, value: SsaValue) -> bool {
         let [condition, on_true, on_false] = self.body.instruction(value).operands;
         let size = self.body.lane(value).size();
         let mask = self.mask(condition, size);
