@@ -1,7 +1,7 @@
 //! The arguments of a compiled function: operands, static objects, and containers of both.
 //!
-//! The function gets a list, tuple or dict with arrays as a container of traced values. A list that
-//! holds only numbers is an array, as in NumPy.
+//! The function gets a list, tuple, dict or dataclass with arrays as a container of traced values. A list
+//! that holds only numbers is an array, as in NumPy. `None` is a static object everywhere.
 
 use indim::graph::Literal;
 use pyo3::PyTraverseError;
@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
+use crate::numpy_api::{NumpyArray, ObjectKind};
 use crate::operand::{Operand, OperandType, is_number};
 
 /// The maximum nesting depth of containers.
@@ -27,10 +28,10 @@ pub(crate) enum Argument<'py> {
     Container(Container<'py>),
 }
 
-/// A list, tuple or dict with its items.
+/// A list, tuple, dict, dataclass or object of a registered class, with its items.
 pub(crate) struct Container<'py> {
     container: Bound<'py, PyAny>,
-    /// The keys of a dict, else nothing.
+    /// The keys of a dict or the names of fields, else nothing.
     keys: Vec<Bound<'py, PyAny>>,
     items: Vec<Argument<'py>>,
 }
@@ -54,6 +55,7 @@ pub(crate) type ArgumentDescription<'py> =
 
 static STATIC_KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static NOT_AN_ARRAY_ERROR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static FIELDS_OF: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Imports objects now that would otherwise be imported at their first use.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
@@ -95,11 +97,14 @@ impl<'py> Argument<'py> {
 
     fn from_nested(object: &Bound<'py, PyAny>, name: &str, depth: usize) -> PyResult<Self> {
         if object.is_none() {
-            return Err(PyTypeError::new_err(format!(
-                "`{name}` is None; an argument that is not an array is named in `static=`"
-            )));
+            return Self::new_static(object.clone());
         }
-        if !holds_arrays(object, name, depth)? {
+        // Alone, an empty list is an array, as in NumPy; within a container it is an empty container.
+        let is_empty_container = depth > 0 && is_empty_sequence(object);
+        if !is_empty_container && !holds_arrays(object, name, depth)? {
+            if let Some(fields) = fields_of(object)? {
+                return Self::from_fields(object, fields, name, depth);
+            }
             let operand = Operand::from_python(object, name);
             return operand
                 .map(Argument::Operand)
@@ -115,6 +120,27 @@ impl<'py> Argument<'py> {
                 key.repr().map(|text| text.to_string_lossy().into_owned())
             })?;
             items.push(Self::from_nested(value, &format!("{name}[{position}]"), depth + 1)?);
+        }
+        Ok(Argument::Container(Container { container: object.clone(), keys, items }))
+    }
+
+    /// An argument with fields; static fields are passed unchanged.
+    fn from_fields(
+        object: &Bound<'py, PyAny>,
+        fields: Vec<Field<'py>>,
+        name: &str,
+        depth: usize,
+    ) -> PyResult<Self> {
+        if depth > MAX_DEPTH {
+            return Err(too_deep(name));
+        }
+        let (mut keys, mut items) = (Vec::new(), Vec::new());
+        for (key, is_static, value) in fields {
+            items.push(match is_static {
+                true => Self::new_static(value)?,
+                false => Self::from_nested(&value, &format!("{name}.{key}"), depth + 1)?,
+            });
+            keys.push(key);
         }
         Ok(Argument::Container(Container { container: object.clone(), keys, items }))
     }
@@ -289,6 +315,31 @@ fn is_equal(key: &Bound<'_, PyAny>, expected: &Bound<'_, PyAny>) -> PyResult<boo
     })
 }
 
+/// Whether `object` is a list or tuple without items.
+fn is_empty_sequence(object: &Bound<'_, PyAny>) -> bool {
+    let is_empty_list = object.cast::<PyList>().is_ok_and(|list| list.is_empty());
+    is_empty_list || object.cast::<PyTuple>().is_ok_and(|tuple| tuple.is_empty())
+}
+
+fn too_deep(name: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "`{name}` lies deeper than {MAX_DEPTH} containers in one another"
+    ))
+}
+
+/// A field of an object: its name, whether it is static, and its value.
+type Field<'py> = (Bound<'py, PyAny>, bool, Bound<'py, PyAny>);
+
+/// The fields of a dataclass or of an object of a registered class; `None` for other objects.
+fn fields_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Field<'py>>>> {
+    let is_array = !matches!(NumpyArray::classify(object)?, ObjectKind::Other);
+    if is_array || is_number(object)? {
+        return Ok(None);
+    }
+    let fields_of = FIELDS_OF.import(object.py(), "indim._trees", "fields_of")?;
+    fields_of.call1((object,))?.extract()
+}
+
 /// Whether `object` is a container of arrays: a dict, or a list or tuple that does not consist of
 /// numbers and nested lists or tuples of numbers alone.
 fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult<bool> {
@@ -298,9 +349,7 @@ fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult
         return Ok(false);
     }
     if depth > MAX_DEPTH {
-        return Err(PyValueError::new_err(format!(
-            "`{name}` lies deeper than {MAX_DEPTH} containers in one another"
-        )));
+        return Err(too_deep(name));
     }
     if is_dict {
         return Ok(true);

@@ -50,8 +50,9 @@ struct Trace {
     structure: Structure,
 }
 
-/// Result of `indim/_trace_function.py`: the container of the results, the keys of a dict, the names of the
-/// results, and the captures, which the function may have read outside its arguments.
+/// Result of `indim/_trace_function.py`: the container of the results, the keys of a dict or the template of
+/// nested containers, the names of the results, and the captures, which the function may have read outside
+/// its arguments.
 type TraceParts<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<CaptureDescription<'py>>);
 
 /// A Python function that is compiled for the types and ranks it is called with.
@@ -141,12 +142,7 @@ impl CompiledFunction {
         }
         let traced = self.trace.bind(py).call1((&self.function, &recorder, values))?;
         let (kind, keys, outputs, capture_descriptions): TraceParts<'_> = traced.extract()?;
-        let structure = match kind.as_str() {
-            "tuple" => Structure::Tuple,
-            "list" => Structure::List,
-            "dict" => Structure::Dict(keys),
-            _ => Structure::Single,
-        };
+        let structure = Structure::new(&kind, keys);
         let recorded = recorder.get().finish(outputs);
         let known = stale.filter(|stale| stale.cached.computation.is_same(&recorded.computation));
         let cached = match known {
@@ -189,6 +185,7 @@ impl Trace {
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.arguments.iter().try_for_each(|argument| argument.traverse(visit))?;
         self.captured_arrays.iter().try_for_each(|object| visit.call(object))?;
+        self.structure.traverse(visit)?;
         self.captures.traverse(visit)
     }
 

@@ -90,10 +90,22 @@ impl Recorder {
         transformation: Transformation,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
-        let computation = self.function(&function, results);
+        let computation = self.copied(&function, results);
         let step = Transformed { names: Vec::new(), computation, arguments, transformation };
         let added = self.recording().transform(step, text);
         describe_all(py, added)
+    }
+
+    /// The recording so far of a function within this one, which goes on: several steps may transform it.
+    fn copied(&self, function: &Bound<'_, Recorder>, outputs: Vec<String>) -> Computation {
+        let (computation, has_used_sizes) = {
+            let recording = function.get().recording();
+            (recording.computation.clone(), recording.has_used_sizes)
+        };
+        if has_used_sizes {
+            self.use_sizes();
+        }
+        Computation { outputs, ..computation }
     }
 
     /// Ends the recording of a function within this one.

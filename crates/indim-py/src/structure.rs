@@ -1,7 +1,11 @@
-//! The container of several results, and of their arrays in `out`: none, a tuple, a list or a dict.
+//! The container of several results, and of their arrays in `out`: none, a tuple, a list, a dict, or nested
+//! containers.
 
+use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::numpy_api::NumpyArray;
@@ -15,7 +19,12 @@ pub(crate) enum Structure {
     List,
     /// A dict with these keys.
     Dict(Vec<Py<PyAny>>),
+    /// Other containers, like this template, which has a number for each result.
+    Tree(Py<PyAny>),
 }
+
+static FILLED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static OUTPUTS_LIKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 impl Structure {
     /// The arrays of `out`, in the order of the results; `None` requests a new array.
@@ -37,6 +46,12 @@ impl Structure {
                 }
                 let item = |key: &Py<PyAny>| array(&out.get_item(key)?, &format!("out[{key}]"));
                 keys.iter().map(item).collect()
+            }
+            Structure::Tree(template) => {
+                let py = out.py();
+                let outputs_like = OUTPUTS_LIKE.import(py, "indim._trees", "outputs_like")?;
+                let objects = outputs_like.call1((template, out))?;
+                objects.try_iter()?.map(|object| array(&object?, "out")).collect()
             }
             _ => {
                 let objects = out.try_iter().map_err(|_| {
@@ -61,13 +76,26 @@ impl Structure {
         !is_tuple_of_one && outputs.iter().all(Option::is_some)
     }
 
-    /// Its name in `indim/_engines.py`, and the keys of a dict.
+    /// The structure of a traced function's results, by its name in `indim/_trees.py`, and the keys of a dict
+    /// or the template of nested containers.
+    pub(crate) fn new(kind: &str, mut keys: Vec<Py<PyAny>>) -> Self {
+        match kind {
+            "tuple" => Structure::Tuple,
+            "list" => Structure::List,
+            "dict" => Structure::Dict(keys),
+            "tree" => Structure::Tree(keys.swap_remove(0)),
+            _ => Structure::Single,
+        }
+    }
+
+    /// Its name in `indim/_trees.py`, and the keys of a dict or the template of nested containers.
     pub(crate) fn describe(&self, py: Python<'_>) -> (&'static str, Vec<Py<PyAny>>) {
         match self {
             Structure::Single => ("single", Vec::new()),
             Structure::Tuple => ("tuple", Vec::new()),
             Structure::List => ("list", Vec::new()),
             Structure::Dict(keys) => ("dict", keys.iter().map(|key| key.clone_ref(py)).collect()),
+            Structure::Tree(template) => ("tree", vec![template.clone_ref(py)]),
         }
     }
 
@@ -91,6 +119,19 @@ impl Structure {
                 }
                 Ok(dict.into_any())
             }
+            Structure::Tree(template) => {
+                let filled = FILLED.import(py, "indim._trees", "filled")?;
+                filled.call1((template, objects.collect::<Vec<_>>()))
+            }
+        }
+    }
+
+    /// Visits the held objects for the garbage collector.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Structure::Single | Structure::Tuple | Structure::List => Ok(()),
+            Structure::Dict(keys) => keys.iter().try_for_each(|key| visit.call(key)),
+            Structure::Tree(template) => visit.call(template),
         }
     }
 }

@@ -265,7 +265,7 @@ def test_what_is_refused():
     with pytest.raises(indim.ShapeError, match="one output, a real scalar") as caught:
         indim.grad(lambda x: x * 2)(x)
     assert caught.value.code == "not-one-number" and "vjp" in str(caught.value)
-    with pytest.raises(TypeError, match="returns a tuple.*indim.vjp"):
+    with pytest.raises(TypeError, match=r"returns \(an array, an array\).*indim.vjp"):
         indim.grad(lambda x: (x, x))(1.0)
     with pytest.raises(indim.ElementTypeError) as caught:
         indim.grad(lambda n: np.sum(n * 0.5))(np.arange(3))
@@ -279,7 +279,7 @@ def test_what_is_refused():
     _, pullback = indim.vjp(lambda x: x * 2, x)
     with pytest.raises(TypeError, match="f32"):
         pullback(np.float32([1, 1]))
-    with pytest.raises(TypeError, match="a tuple of 2"):
+    with pytest.raises(TypeError, match=r"the cotangents are \(an array, an array\)"):
         pullback((x, x))
 
 

@@ -34,6 +34,7 @@ from ._functions import (
     signbit,
     transpose,
 )
+from ._custom_derivatives import custom_jvp, custom_vjp
 from ._gradients import Gradient, grad, jvp, value_and_grad, vjp
 from ._indim import (
     broadcast_shapes,
@@ -59,7 +60,7 @@ from . import _calculus_functions, _creation_functions, _elementwise_functions, 
 from . import _shape_functions, _statistics_functions
 from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum
 from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique
-from . import none, numexpr, numpy, onnx_legacy, pdpd, random, stablehlo, xla
+from . import none, numexpr, numpy, onnx_legacy, pdpd, random, stablehlo, tree, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
 from ._written import Decomposition, WrittenModel
 from ._vectorized import vmap
@@ -136,6 +137,8 @@ __all__ = _exported(
         "cond",
         "convert",
         "convert_element_type",
+        "custom_jvp",
+        "custom_vjp",
         "detect_number_of_cores",
         "detect_number_of_threads",
         "digitize",
@@ -183,6 +186,7 @@ __all__ = _exported(
         "stablehlo",
         "switch",
         "top_k",
+        "tree",
         "transpose",
         "unique",
         "validate",

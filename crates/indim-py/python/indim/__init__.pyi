@@ -13,6 +13,7 @@ from . import (
     pdpd as pdpd,
     random as random,
     stablehlo as stablehlo,
+    tree as tree,
     xla as xla,
 )
 from ._types import Integers, Operand
@@ -250,20 +251,54 @@ class Gradient(Generic[_P]):
     __wrapped__: Callable[_P, Any]
     argnums: int | tuple[int, ...]
     has_value: bool
-    def __init__(self, function: Callable[_P, Any], argnums: int | tuple[int, ...], has_value: bool) -> None: ...
+    has_aux: bool
+    def __init__(
+        self,
+        function: Callable[_P, Any],
+        argnums: int | tuple[int, ...],
+        has_value: bool,
+        has_aux: bool = False,
+    ) -> None: ...
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> Any: ...
     def explain(self, *args: Any, **kwargs: Any) -> Explanation: ...
 
-def grad(f: Callable[_P, Any], argnums: int | Sequence[int] = 0) -> Gradient[_P]: ...
-def value_and_grad(f: Callable[_P, Any], argnums: int | Sequence[int] = 0) -> Gradient[_P]: ...
+def grad(f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Gradient[_P]: ...
+def value_and_grad(
+    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Gradient[_P]: ...
 def vjp(f: Callable[..., _S], *primals: Any) -> tuple[_S, Callable[[_S], tuple[Any, ...]]]: ...
 def jvp(f: Callable[..., _S], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[_S, _S]: ...
 def vmap(f: Callable[_P, _R], in_axes: Any = 0, out_axes: Any = 0) -> CompiledFunction[_P, _R]: ...
-def jacrev(f: Callable[_P, Any], argnums: int | Sequence[int] = 0) -> CompiledFunction[_P, Any]: ...
-def jacfwd(f: Callable[_P, Any], argnums: int | Sequence[int] = 0) -> CompiledFunction[_P, Any]: ...
-def hessian(f: Callable[_P, Any], argnums: int = 0) -> CompiledFunction[_P, Any]: ...
+def jacrev(
+    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> CompiledFunction[_P, Any]: ...
+def jacfwd(
+    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> CompiledFunction[_P, Any]: ...
+def hessian(
+    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> CompiledFunction[_P, Any]: ...
 
 jacobian = jacrev
+
+class _CustomFunction(Generic[_P, _R]):
+    __wrapped__: Callable[_P, _R]
+    nondiff_argnums: tuple[int, ...]
+    def __init__(self, fun: Callable[_P, _R], nondiff_argnums: int | Sequence[int] = ()) -> None: ...
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+
+class custom_jvp(_CustomFunction[_P, _R]):
+    def defjvp(self, jvp: Callable[_Q, _S], symbolic_zeros: bool = False) -> Callable[_Q, _S]: ...
+    def defjvps(self, *jvps: Callable[..., Any] | None) -> None: ...
+
+class custom_vjp(_CustomFunction[_P, _R]):
+    def defvjp(
+        self,
+        fwd: Callable[..., tuple[Any, Any]],
+        bwd: Callable[..., Sequence[Any]],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None: ...
 
 def while_loop(
     cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, *, limit: int | None = None
@@ -539,6 +574,8 @@ __all__ = [
     "cumsum",
     "cumulative_prod",
     "cumulative_sum",
+    "custom_jvp",
+    "custom_vjp",
     "deg2rad",
     "degrees",
     "detect_number_of_cores",
@@ -775,6 +812,7 @@ __all__ = [
     "total_lt",
     "total_ne",
     "transpose",
+    "tree",
     "trigamma",
     "true_divide",
     "trunc",

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _foreign
 from ._indim import _element_types
+from ._trees import is_node, mapped
 
 #: NumPy's names of the element types.
 NUMPY_NAMES = dict(_element_types())
@@ -86,10 +87,11 @@ def not_an_array_error(error, value, name):
     is_array = isinstance(value, np.ndarray) or _foreign.has_advice(value)
     if is_array or type(error) is not TypeError:
         return error
-    parameter = name.partition("[")[0]
+    parameter, is_field = re.split(r"[\[.]", name)[0], "." in name
+    field = ", or give its field the metadata {'static': True}" if is_field else ""
     return TypeError(
-        f"{error}. Name an argument that is not an array in `static=`, as in "
-        f"indim.jit(f, static={parameter!r})"
+        f"{error}. Name an argument that is not an array in `static=` (`static_argnames=` in JAX), as in "
+        f"indim.jit(f, static={parameter!r}){field}"
     )
 
 
@@ -118,10 +120,8 @@ def placeholder(value):
     Types are written as in messages, so ``"i8[3]"`` has elements of 8 bits. A name that counts bytes
     (``"i4[3]"``) is refused.
     """
-    if isinstance(value, (list, tuple)):
-        return type(value)(placeholder(item) for item in value)
-    if isinstance(value, dict):
-        return {name: placeholder(item) for name, item in value.items()}
+    if is_node(value):
+        return mapped(value, placeholder)
     if not isinstance(value, str):
         return foreign_placeholder(value, "an argument")
     match = _TYPE.fullmatch(value)

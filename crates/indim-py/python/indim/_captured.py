@@ -130,8 +130,9 @@ class _Search:
         elif _package(type(value).__module__) not in ("builtins", "numpy", "indim"):
             self.instance(value)
         elif hasattr(value, "__wrapped__"):
-            # A compiled function in this one, or the gradient of a function.
-            self.pending.append(value.__wrapped__)
+            # A compiled function in this one, the gradient of a function, or a function with derivatives of
+            # its own, which are functions too.
+            self.pending += [value.__wrapped__, *getattr(value, "_rules", ())]
 
     def is_own(self, module):
         """Whether the code of a module is inspected: that of users is, that of installed packages is not."""

@@ -15,7 +15,8 @@ from ._foreign import package_of
 from ._indim import _ChunkedProgram
 from ._signatures import is_static_argument
 from ._statics import frozen
-from ._trees import rebuilt
+from ._statics import key as static_key
+from ._trees import is_node, item_paths, items_of, rebuilt, statics_of
 
 
 def call(compiled, function, arguments, out):
@@ -93,18 +94,21 @@ class _Arguments:
         )
 
     def _collect(self, value, name):
+        if value is None:
+            return "None"
         if _is_leaf(value):
             self.leaves.append(value)
             self.names.append(name)
             return None
-        items = value.items() if isinstance(value, dict) else enumerate(value)
+        names = [f"{name}{path}" for path in item_paths(value)]
         keys = tuple((type(key), key) for key in value) if isinstance(value, dict) else None
-        return type(value), keys, tuple([self._collect(item, f"{name}[{key!r}]") for key, item in items])
+        items = tuple([self._collect(*pair) for pair in zip(items_of(value), names)])
+        return type(value), keys, items, tuple(map(static_key, statics_of(value)))
 
     def without_leaves(self):
         """The same arguments without leaves, as a template for other leaves."""
         other = copy.copy(self)
-        other._arguments = self.with_leaves([None] * len(self.leaves))
+        other._arguments = self.with_leaves([_NO_LEAF] * len(self.leaves))
         other.static = [argument for argument, static in zip(other._arguments, self._is_static) if static]
         other.leaves = []
         return other
@@ -122,7 +126,7 @@ def _is_leaf(value):
     """Whether a value is not a container of arrays; a list of numbers is an array."""
     if isinstance(value, (list, tuple)):
         return all(isinstance(item, _NUMBERS) or _is_list_of_numbers(item) for item in value)
-    return not isinstance(value, dict)
+    return not is_node(value)
 
 
 def _is_list_of_numbers(value):
@@ -131,12 +135,16 @@ def _is_list_of_numbers(value):
 
 _NUMBERS = (int, float, complex, np.generic)
 
+#: Stands for each leaf in a template.
+_NO_LEAF = object()
+
 
 def _replace_leaves(value, leaves):
+    if value is None:
+        return None
     if _is_leaf(value):
         return next(leaves)
-    items = value.values() if isinstance(value, dict) else value
-    return rebuilt(value, [_replace_leaves(item, leaves) for item in items])
+    return rebuilt(value, [_replace_leaves(item, leaves) for item in items_of(value)])
 
 
 def name_of(compiled):

@@ -16,9 +16,20 @@ from ._foreign import is_labelled
 from ._indim import Recorder
 from ._jit import CompiledFunction
 from ._signatures import signature_of
+from ._custom_cuts import evaluated, pull_back_cuts, push_forward_cuts
 from ._tracing import Recording, Tracer, recorded_results, running_recording
 from ._transformed import name_of
-from ._trees import filled, flatten, in_container, leaves_like, leaves_of, mapped, rebuilt
+from ._trees import (
+    filled,
+    in_container,
+    is_node,
+    items_of,
+    leaves_like,
+    leaves_of,
+    mapped,
+    rebuilt,
+    shown,
+)
 
 
 class Gradient:
@@ -27,17 +38,19 @@ class Gradient:
     It is compiled as by ``jit``, for the types and ranks that it is called with.
     """
 
-    def __init__(self, function, argnums, has_value):
+    def __init__(self, function, argnums, has_value, has_aux=False):
         functools.update_wrapper(self, function)
         self.argnums = argnums
         self.has_value = has_value
+        self.has_aux = has_aux
         self._name = name_of(function)
         self._signature = signature_of(function, self._name)
 
         @functools.wraps(function)
         def flat(*args, **kwargs):
-            value, gradients = self._traced(args, kwargs)
-            return value, *leaves_of(gradients)
+            value, gradients, aux = self._traced(args, kwargs)
+            # A tuple without nested containers is the fastest to return.
+            return (value, aux, gradients) if has_aux else (value, *leaves_of(gradients))
 
         flat.__signature__ = self._signature
         self._flat = CompiledFunction(flat, getattr(function, "static", ()))
@@ -47,12 +60,16 @@ class Gradient:
         args = argument_arrays(args, self.argnums, self._name)
         wrt_positions = _wrt_positions(args, self.argnums, self._name)
         if running_recording() is not None:
-            value, gradients = self._traced(args, kwargs)
+            value, gradients, aux = self._traced(args, kwargs)
+        elif self.has_aux:
+            value, aux, gradients = self._flat(*args, **kwargs)
         else:
             value, *leaves = self._flat(*args, **kwargs)
             gradients = filled([args[position] for position in wrt_positions], leaves)
         gradients = tuple(gradients) if isinstance(self.argnums, tuple) else gradients[0]
-        return (value, gradients) if self.has_value else gradients
+        if not self.has_value:
+            return (gradients, aux) if self.has_aux else gradients
+        return ((value, aux), gradients) if self.has_aux else (value, gradients)
 
     def _bound(self, args, kwargs):
         """The arguments with defaults: by position, and keyword-only arguments by name."""
@@ -61,10 +78,15 @@ class Gradient:
         return bound.args, bound.kwargs
 
     def _traced(self, args, kwargs):
-        """The value and the gradients, in the recording that runs."""
+        """The value, the gradients and what the function returns besides, in the recording that runs."""
         wrt_positions = _wrt_positions(args, self.argnums, self._name)
-        values, gradients = _derive(self.__wrapped__, self._name, args, kwargs, wrt_positions)
-        return values[0], gradients
+        function = self.__wrapped__
+        if not self.has_aux:
+            values, gradients = _derive(function, self._name, args, kwargs, wrt_positions)
+            return values[0], gradients, None
+        auxiliary = Auxiliary(function, self._name)
+        values, gradients = _derive(auxiliary, self._name, args, kwargs, wrt_positions, with_aux=True)
+        return values[0], gradients, filled(auxiliary.template, values[1:])
 
     def explain(self, *args, **kwargs):
         """The program for these arguments, or for those of the last call: text, ``.json``, ``.svg``.
@@ -77,32 +99,58 @@ class Gradient:
         return f"<indim.{'value_and_grad' if self.has_value else 'grad'} of {self._name!r}>"
 
     def __reduce__(self):
-        return Gradient, (self.__wrapped__, self.argnums, self.has_value)
+        return Gradient, (self.__wrapped__, self.argnums, self.has_value, self.has_aux)
 
 
-def grad(f, argnums=0):
+class Auxiliary:
+    """A function that returns ``(value, auxiliary)``, as one that returns the value and the leaves of the
+    other in a list; ``template`` has the containers of the last call."""
+
+    def __init__(self, function, name):
+        self._function, self._name = function, name
+        self.template = None
+
+    def __call__(self, *args, **kwargs):
+        value, auxiliary = self.pair(self._function(*args, **kwargs), self._name)
+        self.template = mapped(auxiliary, lambda leaf: 0)
+        return [value, *leaves_of(auxiliary)]
+
+    @staticmethod
+    def pair(result, name):
+        """The value and the auxiliary result."""
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise TypeError(
+                f"has_aux=True: {name} returns a pair (value, auxiliary), and it returned {shown(result)}"
+            )
+        return result
+
+
+def grad(f, argnums=0, has_aux=False):
     """The function that gives the gradient of ``f``, which returns one real number.
 
     The gradient is with respect to the argument at the position ``argnums``, or a tuple of gradients for a
     tuple of positions; each has the type and shape of its argument, and of a list, tuple or dict of arrays
     it is one of gradients. For complex numbers it points in the direction of growth, as in PyTorch.
 
+    With ``has_aux`` the function returns ``(value, auxiliary)``, and the result is ``(gradient, auxiliary)``.
+
     >>> import indim, numpy as np
     >>> indim.grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))
     array([ 2., -4.,  6.])
     """
-    return Gradient(f, _positions(argnums), False)
+    return Gradient(f, _positions(argnums), False, bool(has_aux))
 
 
-def value_and_grad(f, argnums=0):
-    """Like ``grad``, but the function returns the value of ``f`` and the gradient.
+def value_and_grad(f, argnums=0, has_aux=False):
+    """Like ``grad``, but the function returns the value of ``f`` and the gradient; with ``has_aux``,
+    ``((value, auxiliary), gradient)``.
 
     >>> import indim, numpy as np
     >>> value, gradient = indim.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))
     >>> float(value), gradient
     (14.0, array([ 2., -4.,  6.]))
     """
-    return Gradient(f, _positions(argnums), True)
+    return Gradient(f, _positions(argnums), True, bool(has_aux))
 
 
 def vjp(f, *primals):
@@ -142,8 +190,8 @@ def jvp(f, primals, tangents):
 
 def _in_containers_of(primal, tangent):
     """``tangent`` with each list of numbers as one array, where ``primal`` has an array."""
-    if isinstance(primal, dict) and isinstance(tangent, dict) and primal.keys() == tangent.keys():
-        return {key: _in_containers_of(item, tangent[key]) for key, item in primal.items()}
+    if isinstance(primal, dict) and type(primal) is type(tangent) and primal.keys() == tangent.keys():
+        return rebuilt(primal, [_in_containers_of(item, tangent[key]) for key, item in primal.items()])
     if isinstance(primal, (list, tuple)) and type(primal) is type(tangent) and len(primal) == len(tangent):
         return rebuilt(primal, [_in_containers_of(*pair) for pair in zip(primal, tangent)])
     return np.asarray(tangent) if isinstance(tangent, list) and hasattr(primal, "dtype") else tangent
@@ -167,19 +215,25 @@ def _compiled_tangent(function):
 
 def _pull_back(function, primals, cotangents):
     if running_recording() is not None:
-        return tuple(_traced_pullback(function, primals, cotangents))
+        return tuple(traced_pullback(function, primals, cotangents))
     return tuple(filled(primals, _compiled_pullback(function)(cotangents, *primals)))
 
 
-def _traced_pullback(function, primals, cotangents):
+def traced_pullback(function, primals, cotangents):
     """The gradients with respect to all arguments, in the recording that runs."""
     every = range(len(primals))
     return _derive(function, name_of(function), primals, {}, every, cotangents)[1]
 
 
+def recorded_types(function, name, primal):
+    """The container of a function's results, its keys, and values of their types, which are over."""
+    recorded = _Recorded(function, name, [primal], {}, [0], "reverse")
+    return *recorded.structure, recorded.results
+
+
 def pulled_back(function, primal, cotangent):
     """The gradient with respect to one argument, in the recording that runs."""
-    return _traced_pullback(function, [primal], cotangent)[0]
+    return traced_pullback(function, [primal], cotangent)[0]
 
 
 @functools.lru_cache(maxsize=64)
@@ -190,7 +244,7 @@ def _compiled(function):
 @functools.lru_cache(maxsize=64)
 def _compiled_pullback(function):
     def pullback(cotangents, *primals):
-        return list(leaves_of(_traced_pullback(function, primals, cotangents)))
+        return list(leaves_of(traced_pullback(function, primals, cotangents)))
 
     # Captured objects are searched as if the function were compiled itself.
     pullback.__module__ = getattr(function, "__module__", None)
@@ -198,31 +252,31 @@ def _compiled_pullback(function):
     return CompiledFunction(pullback)
 
 
-def _derive(function, name, args, kwargs, wrt_positions, cotangents=None):
+def _derive(function, name, args, kwargs, wrt_positions, cotangents=None, with_aux=False):
     """The results of a function of traced values, in a list, and the gradients with respect to the arguments
     at the positions ``wrt_positions``.
 
-    Without ``cotangents`` the function gives one number.
+    Without ``cotangents`` the function gives one number, ``with_aux`` as the first of a list.
     """
-    recorded = _Recorded(function, name, args, kwargs, wrt_positions)
+    recorded = _Recorded(function, name, args, kwargs, wrt_positions, "reverse")
     outer, (kind, _) = recorded.outer, recorded.structure
+    results, aux = (recorded.results[:1], recorded.results[1:]) if with_aux else (recorded.results, [])
     if cotangents is not None:
-        cotangents = _cotangents(outer, name, recorded.results, cotangents, recorded.structure)
-    elif kind != "single":
+        cotangents = _cotangents(outer, name, results, cotangents, recorded.structure)
+    elif kind != "single" and not with_aux:
         raise TypeError(
-            f"{name} returns a {kind}, but a gradient is that of one number; return that alone, or use "
-            "indim.vjp"
+            f"{name} returns {shown(in_container(*recorded.structure, recorded.results))}, but a gradient is "
+            "that of one number; return that alone, or (value, auxiliary) with has_aux=True, or use indim.vjp"
         )
-    descriptions = outer.recorder(name).derive(recorded.function, recorded.wrt, cotangents, f"{name}(...)")
-    values = [Tracer(outer, value) for value in descriptions]
-    count = len(recorded.results)
-    return values[:count], filled([args[position] for position in wrt_positions], values[count:])
+    values, gradients = pull_back_cuts(recorded.recording, name, results, recorded.wrt, cotangents)
+    values += evaluated(recorded.recording, aux)
+    return values, filled([args[position] for position in wrt_positions], gradients)
 
 
 def _push_forward(function, primals, tangents):
     """The results of a function of traced values, and the tangent of each."""
     name = name_of(function)
-    recorded = _Recorded(function, name, primals, {}, range(len(primals)))
+    recorded = _Recorded(function, name, primals, {}, range(len(primals)), "forward")
     for result in recorded.results:
         if result.dtype.kind in "biu":
             raise TypeError(
@@ -230,18 +284,15 @@ def _push_forward(function, primals, tangents):
                 "numbers have tangents; return it from another function"
             )
     outer = recorded.outer
-    names = [_tangent(outer, name, *pair) for pair in zip(leaves_of(primals), leaves_of(tangents))]
-    recorder = outer.recorder(name)
-    descriptions = recorder.push_forward(recorded.function, recorded.wrt, names, f"{name}(...)")
-    values = [Tracer(outer, value) for value in descriptions]
-    count = len(recorded.results)
-    return [in_container(*recorded.structure, part) for part in (values[:count], values[count:])]
+    tangents = [_tangent(outer, name, *pair) for pair in zip(leaves_of(primals), leaves_of(tangents))]
+    parts = push_forward_cuts(recorded.recording, name, recorded.results, recorded.wrt, tangents)
+    return [in_container(*recorded.structure, part) for part in parts]
 
 
 class _Recorded:
     """A function recorded on parameters of its own, within the recording that runs."""
 
-    def __init__(self, function, name, args, kwargs, wrt_positions):
+    def __init__(self, function, name, args, kwargs, wrt_positions, mode):
         leaves = list(leaves_of((*args, kwargs)))
         if is_labelled(leaves):
             raise TypeError(
@@ -249,7 +300,8 @@ class _Recorded:
                 "pass `x.values`, and label what comes of it, `x.copy(data=gradient)`"
             )
         self.outer = outer = running_recording()
-        recording = Recording(Recorder(), name, outer)
+        self.recording = recording = Recording(Recorder(), name, outer)
+        recording.derivative_mode = mode
         inner, source_ranges = [], []
         for position, arg in enumerate(args):
             first = len(recording.sources)
@@ -260,18 +312,17 @@ class _Recorded:
         inner_by_name = mapped(kwargs, recording.argument)
         #: The kind of the container of the results, the keys of a dict, and the results.
         *self.structure, self.results = recorded_results(recording, function, inner, inner_by_name)
-        self.function = recording.as_function(self.results)
         #: The positions of the arguments that are differentiated.
         self.wrt = [source for position in wrt_positions for source in source_ranges[position]]
 
 
 def _cotangents(outer, name, results, cotangent_container, structure):
-    """The names of the cotangents; each has the type of its result."""
-    kind, keys, cotangents = flatten(cotangent_container)
-    if [kind, keys] != structure or len(cotangents) != len(results):
+    """The cotangents; each has the type of its result."""
+    container = in_container(*structure, results)
+    cotangents = leaves_like(container, cotangent_container)
+    if cotangents is None:
         raise TypeError(
-            f"{name} returns {_container(*structure, len(results))}, but the cotangents are "
-            f"{_container(kind, keys, len(cotangents))}"
+            f"{name} returns {shown(container)}, but the cotangents are {shown(cotangent_container)}"
         )
     return [_cotangent(outer, name, *pair) for pair in zip(results, cotangents)]
 
@@ -285,11 +336,11 @@ def _cotangent(outer, name, result, cotangent):
             f"a cotangent has the type of its result: {name} gives {result._dtype}{list(result._shape)}, the "
             f"cotangent `{cotangent._value_text}` is {cotangent._dtype}{list(cotangent._shape)}"
         )
-    return cotangent._name
+    return cotangent
 
 
 def _tangent(outer, name, primal, tangent):
-    """The name of a tangent, which has the type of its argument."""
+    """A tangent, which has the type of its argument."""
     primal, tangent = outer.tracer(primal, name), outer.tracer(tangent, "tangent")
     if tangent._dtype != primal._dtype or tangent._shape != primal._shape:
         raise TypeError(
@@ -297,14 +348,7 @@ def _tangent(outer, name, primal, tangent):
             f"{primal._dtype}{list(primal._shape)}, the tangent `{tangent._value_text}` is "
             f"{tangent._dtype}{list(tangent._shape)}"
         )
-    return tangent._name
-
-
-def _container(kind, keys, count):
-    """A container of results in words."""
-    if kind == "single":
-        return "one array"
-    return f"a {kind} of {count}" + (f" with the keys {keys}" if keys else "")
+    return tangent
 
 
 def _wrt_positions(args, argnums, name):
@@ -335,9 +379,9 @@ def _is_number(value):
 def _as_arrays(value, name):
     """An argument to differentiate: a number becomes an array of rank 0, a list of numbers an array, as in
     all calls."""
-    if isinstance(value, (list, tuple, dict)):
-        items = list(value.values() if isinstance(value, dict) else value)
-        if items and not isinstance(value, dict) and all(_is_number(item) for item in items):
+    if is_node(value):
+        items = items_of(value)
+        if items and isinstance(value, (list, tuple)) and all(_is_number(item) for item in items):
             return np.asarray(value)
         return rebuilt(value, [_as_arrays(item, name) for item in items])
     if isinstance(value, (bool, int)) and not isinstance(value, np.generic):

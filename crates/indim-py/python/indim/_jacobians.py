@@ -9,43 +9,44 @@ import operator
 
 import numpy as np
 
-from ._gradients import argument_arrays, jvp, pulled_back
+from ._gradients import Auxiliary, argument_arrays, jvp, pulled_back, recorded_types
 from ._tracing import running_recording
 from ._transformed import TransformedFunction, name_of
-from ._trees import flatten, in_container
+from ._trees import filled, flatten, in_container, leaves_of, mapped
 from ._vectorized import vectorised
 
 
-def jacrev(f, argnums=0):
+def jacrev(f, argnums=0, has_aux=False):
     """The function that gives the Jacobian of ``f``, by reverse mode, like JAX's ``jacrev``: for few results
     and many arguments. ``jacobian`` is the same function.
 
-    The axes of the result come first, then those of the argument at the position ``argnums``; a tuple of
-    positions gives a tuple of Jacobians. If ``f`` returns several arrays in a tuple, list or dict, each has a
-    Jacobian there.
+    The axes of the result come first, then those of the argument at the position ``argnums``. For a tuple of
+    positions, or an argument that is a list, tuple, dict or dataclass, the Jacobians are in such a container.
+    If ``f`` returns several arrays in a container, each has a Jacobian there. With ``has_aux``, ``f`` returns
+    ``(results, auxiliary)``, and the result is ``(jacobian, auxiliary)``.
 
     >>> import indim, numpy as np
     >>> indim.jacrev(lambda x: np.array([2.0, 3.0]) * x**2)(np.array([1.0, 10.0]))
     array([[ 4.,  0.],
            [ 0., 60.]])
     """
-    return _jacobian(f, argnums, jacrev, _by_reverse)
+    return _jacobian(f, argnums, bool(has_aux), jacrev, _by_reverse)
 
 
-def jacfwd(f, argnums=0):
+def jacfwd(f, argnums=0, has_aux=False):
     """Like ``jacrev``, by forward mode: for many results and few arguments.
 
     >>> import indim, numpy as np
     >>> indim.jacfwd(lambda x: x * np.array([1.0, 2.0, 3.0]))(5.0)
     array([1., 2., 3.])
     """
-    return _jacobian(f, argnums, jacfwd, _by_forward)
+    return _jacobian(f, argnums, bool(has_aux), jacfwd, _by_forward)
 
 
 jacobian = jacrev
 
 
-def hessian(f, argnums=0):
+def hessian(f, argnums=0, has_aux=False):
     """The function that gives the Hessian of ``f``: the Jacobian, by forward mode, of the Jacobian.
 
     >>> import indim, numpy as np
@@ -53,37 +54,39 @@ def hessian(f, argnums=0):
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    if isinstance(argnums, (tuple, list)):
-        raise TypeError("hessian is that with respect to one argument; its argnums is one position")
+    argnums, has_aux = _positions(argnums, hessian), bool(has_aux)
 
     def gradient_of(function):
         def gradient(*args, **kwargs):
-            return _of_arguments(function, argnums, args, kwargs, _by_reverse)
+            return _of_arguments(function, argnums, has_aux, args, kwargs, _by_reverse)
 
         gradient.__qualname__ = name_of(function)
         return gradient
 
     def traced(function, *args, **kwargs):
-        return _of_arguments(gradient_of(function), argnums, args, kwargs, _by_forward)
+        return _of_arguments(gradient_of(function), argnums, has_aux, args, kwargs, _by_forward)
 
-    return _transformed(f, operator.index(argnums), hessian, traced)
+    return _transformed(f, argnums, has_aux, hessian, traced)
 
 
-def _jacobian(f, argnums, made_by, mode):
-    if isinstance(argnums, (tuple, list)):
-        argnums = tuple(map(operator.index, argnums))
-        if not argnums:
-            raise TypeError(f"{made_by.__name__}: argnums has no position")
-    else:
-        argnums = operator.index(argnums)
+def _positions(argnums, made_by):
+    if not isinstance(argnums, (tuple, list)):
+        return operator.index(argnums)
+    if not argnums:
+        raise TypeError(f"{made_by.__name__}: argnums has no position")
+    return tuple(map(operator.index, argnums))
+
+
+def _jacobian(f, argnums, has_aux, made_by, mode):
+    argnums = _positions(argnums, made_by)
 
     def traced(function, *args, **kwargs):
-        return _of_arguments(function, argnums, args, kwargs, mode)
+        return _of_arguments(function, argnums, has_aux, args, kwargs, mode)
 
-    return _transformed(f, argnums, made_by, traced)
+    return _transformed(f, argnums, has_aux, made_by, traced)
 
 
-def _transformed(f, argnums, made_by, traced):
+def _transformed(f, argnums, has_aux, made_by, traced):
     """The compiled function; numbers among the arguments at ``argnums`` become arrays."""
 
     def prepare(signature, args, kwargs):
@@ -91,41 +94,38 @@ def _transformed(f, argnums, made_by, traced):
         bound.apply_defaults()
         return argument_arrays(bound.args, argnums, name_of(f)), bound.kwargs
 
-    return TransformedFunction(traced, made_by, f, (argnums,), prepare)
+    return TransformedFunction(traced, made_by, f, (argnums, has_aux), prepare)
 
 
-def _of_arguments(f, argnums, args, kwargs, mode):
-    """The Jacobians of the results with respect to the arguments at ``argnums``."""
-    name = name_of(f)
-    positions = argnums if isinstance(argnums, tuple) else (argnums,)
-    jacobians = [_of_argument(f, name, position, args, kwargs, mode) for position in positions]
-    if not isinstance(argnums, tuple):
-        return jacobians[0]
-    if isinstance(jacobians[0], (tuple, list, dict)):
-        raise TypeError(
-            f"{name} returns several arrays, and the Jacobians with respect to several arguments would be in "
-            "nested containers; give one position as argnums"
-        )
-    return tuple(jacobians)
+def _of_arguments(f, argnums, has_aux, args, kwargs, mode):
+    """The Jacobians of the results with respect to the arguments at ``argnums``, in the containers of the
+    results, and in each those of the arguments."""
+    name, args = name_of(f), list(args)
+    positions = [position % len(args) for position in (argnums if isinstance(argnums, tuple) else (argnums,))]
+    for position in positions:
+        args[position] = mapped(args[position], lambda leaf: running_recording().tracer(leaf, name))
+    primals = tuple(args[position] for position in positions)
+    primals = primals if isinstance(argnums, tuple) else primals[0]
+    leaves = list(leaves_of(primals))
+    jacobians = []
+    for index, leaf in enumerate(leaves):
+        _check_float(name, "with respect to", leaf)
 
+        def of_one(x, index=index):
+            given = filled(primals, [*leaves[:index], x, *leaves[index + 1 :]])
+            inner = list(args)
+            for position, value in zip(positions, given if isinstance(argnums, tuple) else (given,)):
+                inner[position] = value
+            result = f(*inner, **kwargs)
+            return Auxiliary.pair(result, name)[0] if has_aux else result
 
-def _of_argument(f, name, position, args, kwargs, mode):
-    """The Jacobians of the results with respect to one argument, in the container of the results."""
-    position %= len(args)
-    primal = args[position]
-    if isinstance(primal, (tuple, list, dict)):
-        raise TypeError(
-            f"a Jacobian of {name} is that of one array, and argument {position} is a "
-            f"{type(primal).__name__}; pass its arrays as arguments"
-        )
-    primal = running_recording().tracer(primal, name)
-    _check_float(name, "with respect to", primal)
-
-    def of_one(x):
-        return f(*args[:position], x, *args[position + 1 :], **kwargs)
-
-    of_one.__qualname__ = name
-    return mode(of_one, name, primal)
+        of_one.__qualname__ = name
+        kind, keys, by_result = mode(of_one, name, leaf)
+        jacobians.append(by_result)
+    if not jacobians:
+        raise TypeError(f"a Jacobian of {name} is that with respect to arrays, and the argument has none")
+    jacobian = in_container(kind, keys, [filled(primals, row) for row in zip(*jacobians)])
+    return (jacobian, Auxiliary.pair(f(*args, **kwargs), name)[1]) if has_aux else jacobian
 
 
 def _check_float(name, what, value):
@@ -137,23 +137,22 @@ def _check_float(name, what, value):
 
 
 def _by_forward(function, name, primal):
-    """The derivative in the direction of each element of the argument."""
+    """The derivative in the direction of each element of the argument: the container of the results, its
+    keys, and the Jacobian of each result."""
 
     def tangent(direction):
         return jvp(function, (primal,), (direction,))[1]
 
     columns = vectorised(tangent, (_basis(primal),), {}, 0, -1)
     kind, keys, columns = flatten(columns)
-    columns = [column.reshape((*column.shape[:-1], *primal.shape)) for column in columns]
-    return in_container(kind, keys, columns)
+    return kind, keys, [column.reshape((*column.shape[:-1], *primal.shape)) for column in columns]
 
 
 def _by_reverse(function, name, primal):
-    """The gradient of each element of the results."""
-    kind, keys, results = flatten(function(primal))
+    """The gradient of each element of the results, like ``_by_forward``."""
+    kind, keys, results = recorded_types(function, name, primal)
     rows = []
     for index, result in enumerate(results):
-        result = running_recording().tracer(result, name)
         _check_float(name, "of", result)
 
         def of_result(x, index=index):
@@ -164,11 +163,13 @@ def _by_reverse(function, name, primal):
 
         of_result.__qualname__ = name
         row = vectorised(gradient, (_basis(result),), {}, 0, 0)
-        rows.append(row.reshape((*result.shape, *primal.shape)))
-    return in_container(kind, keys, rows)
+        rows.append(row.reshape((*result._shape, *primal.shape)))
+    return kind, keys, rows
 
 
 def _basis(array):
     """For each element of ``array``, an array of its type with 1 at the element and 0 elsewhere."""
-    numbers = running_recording().tracer(np.arange(array.size), "basis")
-    return (numbers[:, None] == numbers[None, :]).astype(array.dtype).reshape((array.size, *array.shape))
+    recording, size = running_recording(), int(np.prod(array._shape, dtype=object))
+    recording.recorder("basis").use_sizes()
+    numbers = recording.tracer(np.arange(size), "basis")
+    return (numbers[:, None] == numbers[None, :]).astype(array.dtype).reshape((size, *array._shape))

@@ -8,12 +8,12 @@ from ._numbers import Number
 from ._signatures import ADAPTED
 from ._statics import frozen
 from ._tracing import Recording, Tracer, result_tracer, running
-from ._trees import flatten, rebuilt
+from ._trees import fields_of, flatten, rebuilt, rebuilt_with_statics
 
 
 def trace(function, recorder, arguments):
-    """Runs ``function``; returns the container of its results, the keys if that is a dict, the names of the
-    results, and the captures, which it may have read outside its arguments.
+    """Runs ``function``; returns the container of its results with its keys (see ``flatten``), the names of
+    the results, and the captures, which it may have read outside its arguments.
 
     The compiled part calls it with ``(name, kind, object, items)`` for each argument.
     """
@@ -52,7 +52,12 @@ def _record_trace(recording, function, arguments, roots, static):
 
 def _static_objects(arguments):
     """The static objects, with the contents of lists, tuples and dicts, whose copies are passed."""
-    pending, objects = [value for _, kind, value, _ in arguments if kind == "static"], []
+    pending, objects, containers = [], [], [arguments]
+    while containers:
+        for _, kind, value, items in containers.pop():
+            containers.append(items)
+            if kind == "static":
+                pending.append(value)
     while pending:
         value = pending.pop()
         if type(value) in (list, tuple):
@@ -74,4 +79,9 @@ def _value(recording, static, name, kind, value, items):
         return Number(recording, recording.recorder(name).number(name, value), value)
     if kind == "constant":
         return value
-    return rebuilt(value, [_value(recording, static, *item) for item in items])
+    values, fields = [_value(recording, static, *item) for item in items], fields_of(value)
+    if fields is None:
+        return rebuilt(value, values)
+    pairs = [(item, is_static) for item, (_, is_static, _) in zip(values, fields)]
+    leaves = [item for item, is_static in pairs if not is_static]
+    return rebuilt_with_statics(value, leaves, [item for item, is_static in pairs if is_static])

@@ -20,7 +20,7 @@ from ._errors import ExprError
 from ._indexable import captured_array
 from ._numbers import Number, plain_value
 from ._operators import UFUNCS_OF_SYMBOLS, define_operators
-from ._trees import flatten
+from ._trees import flatten, is_node, items_of
 
 #: Handlers of NumPy's functions on traced values. The modules of NumPy's names fill it, mostly by
 #: `implements`.
@@ -61,7 +61,7 @@ class Recording:
 
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
-        *("has_requested_elements", "is_branch"),
+        *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch"),
     )
 
     def __init__(self, recorder, function, outer=None):
@@ -78,6 +78,11 @@ class Recording:
         self.has_requested_elements = False
         #: Whether the function runs only if it is chosen.
         self.is_branch = False
+        #: ``"reverse"`` or ``"forward"`` if the function is differentiated, and its calls of functions with
+        #: derivatives of their own: see `_custom_cuts.py`.
+        self.derivative_mode, self.cuts = None, []
+        #: The batch whose element the function computes: see `_vectorized.py`.
+        self.batch = None
 
     def recorder(self, name):
         """The recorder, for an operation on the value called ``name``."""
@@ -147,6 +152,16 @@ class Recording:
 
 #: The recordings whose functions run in this thread, the innermost last.
 _RUNNING = threading.local()
+
+
+@contextmanager
+def resumed(recording):
+    """The context in which an outer recording runs again, within the call of another."""
+    _RUNNING.stack.append(recording)
+    try:
+        yield
+    finally:
+        _RUNNING.stack.pop()
 
 
 @contextmanager
@@ -544,21 +559,16 @@ define_operators(Tracer, Tracer._operator)
 
 
 def has_tracer(value, depth=0):
-    """Whether a traced value is in a list, tuple or dict, up to the maximum depth of containers."""
-    if depth > 32 or not isinstance(value, (list, tuple, dict)):
+    """Whether a traced value is in a container, up to the maximum depth of containers."""
+    if depth > 32 or not is_node(value):
         return isinstance(value, Tracer)
-    items = value.values() if isinstance(value, dict) else value
-    return any(has_tracer(item, depth + 1) for item in items)
+    return any(has_tracer(item, depth + 1) for item in items_of(value))
 
 
 def result_tracer(recording, value):
     """A result of a traced function as a value of its recording."""
     if value is None:
         raise TypeError("the function returns None; a compiled function returns arrays")
-    if isinstance(value, (tuple, list, dict)):
-        raise TypeError(
-            "the results of a compiled function are arrays in one tuple, list or dict, not in nested ones"
-        )
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
         operand = recording.operand(value)
         return Tracer(recording, recording.recorder("result").record("copy", [operand], [], "numpy"))

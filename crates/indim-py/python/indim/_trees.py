@@ -1,47 +1,132 @@
-"""Lists, tuples and dicts of arrays, also nested: arguments, states and results."""
+"""Trees: nested lists, tuples, dicts, dataclasses and objects of registered classes, whose leaves are arrays.
+
+Arguments, states and results are trees. ``None`` is a tree without leaves, as in JAX.
+"""
 
 from __future__ import annotations
 
 import copy
+import dataclasses
+
+from ._statics import key as static_key
+
+#: Functions that take apart and rebuild the objects of registered classes, by class: see `tree.py`.
+_REGISTERED = {}
+
+
+def register(cls, flatten_object, rebuild_object):
+    """Makes the objects of a class trees: ``flatten_object(value)`` gives items and a static object, and
+    ``rebuild_object(static, items)`` the object."""
+    if cls in _REGISTERED or issubclass(cls, (list, tuple, dict)):
+        raise ValueError(f"{cls.__qualname__} is a tree already")
+    _REGISTERED[cls] = flatten_object, rebuild_object
+
+
+def is_node(value):
+    """Whether a value is a container, which has items, and not a leaf or None."""
+    return isinstance(value, (list, tuple, dict)) or _has_fields(value)
+
+
+def _has_fields(value):
+    """Whether a value is a dataclass or of a registered class; an array is not."""
+    cls = type(value)
+    if cls in _REGISTERED:
+        return True
+    return hasattr(cls, "__dataclass_fields__") and not hasattr(cls, "__array__")
+
+
+def fields_of(value):
+    """``(name, whether it is static, item)`` of each field of a dataclass or of an object of a registered
+    class; None for other values. Also called by the compiled part."""
+    if not _has_fields(value):
+        return None
+    if type(value) in _REGISTERED:
+        items, static = _REGISTERED[type(value)][0](value)
+        fields = [(str(index), False, item) for index, item in enumerate(items)]
+        return [*fields, ("static", True, static)]
+    return [
+        (field.name, bool(field.metadata.get("static")), getattr(value, field.name))
+        for field in dataclasses.fields(value)
+    ]
+
+
+def _keys_and_items(value):
+    """The keys and items of a container, without those of static fields."""
+    if isinstance(value, dict):
+        return list(value), list(value.values())
+    if isinstance(value, (list, tuple)):
+        return list(range(len(value))), list(value)
+    fields = [(name, item) for name, is_static, item in fields_of(value) if not is_static]
+    return [name for name, _ in fields], [item for _, item in fields]
+
+
+def items_of(value):
+    """The items of a container."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    return _keys_and_items(value)[1]
+
+
+def statics_of(value):
+    """The static fields of a container: those that are no arrays."""
+    if isinstance(value, (list, tuple, dict)):
+        return []
+    return [item for _, is_static, item in fields_of(value) if is_static]
 
 
 def rebuilt(container, values):
-    """A list, tuple or dict like ``container`` of these values."""
+    """A container like ``container`` of these values."""
+    return rebuilt_with_statics(container, values, None)
+
+
+def rebuilt_with_statics(container, values, statics):
+    """A container like ``container`` of these values; ``statics`` replace its static fields."""
+    if type(container) is dict:
+        return dict(zip(container, values))
     if isinstance(container, dict):
         container = copy.copy(container)
         container.update(zip(container, values))
         return container
-    return container._make(values) if hasattr(container, "_make") else type(container)(values)
+    if isinstance(container, tuple) and hasattr(container, "_make"):
+        return container._make(values)
+    if isinstance(container, (list, tuple)):
+        return type(container)(values)
+    statics = statics_of(container) if statics is None else list(statics)
+    if type(container) in _REGISTERED:
+        return _REGISTERED[type(container)][1](statics[0], list(values))
+    # Neither `__init__` nor `__post_init__` runs, because they may expect arrays.
+    made = object.__new__(type(container))
+    values, statics = iter(values), iter(statics)
+    for name, is_static, _ in fields_of(container):
+        object.__setattr__(made, name, next(statics if is_static else values))
+    return made
 
 
 def flatten(result):
-    """The kind of container of a function's results, the keys if it is a dict, and its items."""
-    if isinstance(result, dict):
-        return "dict", list(result), list(result.values())
-    if isinstance(result, tuple):
-        return "tuple", [], list(result)
-    if isinstance(result, list):
-        return "list", [], result
-    return "single", [], [result]
+    """The kind of container of a function's results, the keys if it is a dict, and its leaves. The kind
+    ``"tree"`` has a template of all containers in the place of keys, with a 0 for each leaf."""
+    items = items_of(result) if type(result) in (dict, tuple, list) else None
+    if items is None or any(item is None or is_node(item) for item in items):
+        if result is None or items is None and not is_node(result):
+            return "single", [], [result]
+        return "tree", [mapped(result, lambda leaf: 0)], list(leaves_of(result))
+    return type(result).__name__, list(result) if type(result) is dict else [], items
 
 
 def in_container(kind, keys, values):
     """Reverses ``flatten``: these values in a container of a kind, or the single one."""
     if kind == "single":
         return values[0]
+    if kind == "tree":
+        return filled(keys[0], values)
     if kind == "dict":
         return dict(zip(keys, values))
     return values if kind == "list" else tuple(values)
 
 
-def items_of(value):
-    """The items of a container."""
-    return list(value.values() if isinstance(value, dict) else value)
-
-
 def leaves_of(value):
     """The leaves of nested containers; None has none."""
-    if isinstance(value, (list, tuple, dict)):
+    if is_node(value):
         for item in items_of(value):
             yield from leaves_of(item)
     elif value is not None:
@@ -50,34 +135,56 @@ def leaves_of(value):
 
 def mapped(value, function):
     """``value`` with ``function`` applied to each leaf."""
-    if isinstance(value, (list, tuple, dict)):
+    if is_node(value):
         return rebuilt(value, [mapped(item, function) for item in items_of(value)])
     return None if value is None else function(value)
 
 
 def filled(template, leaves):
-    """Containers like the template, with these leaves in their order."""
+    """Containers like the template, with these leaves in their order. Also called by the compiled part."""
     leaves = iter(leaves)
     return mapped(template, lambda _: next(leaves))
 
 
+def outputs_like(template, out):
+    """The arrays of ``out`` for the leaves of the template; None for a new array. Called by the compiled
+    part."""
+    if template is None:
+        return []
+    if out is None:
+        return [None for _ in leaves_of(template)]
+    if not is_node(template):
+        return [out]
+    keys, items = _keys_and_items(template)
+    if not is_node(out) or (set(_keys_and_items(out)[0]) != set(keys)):
+        raise TypeError(f"`out` has the containers of the results: {shown(template)}, not {shown(out)}")
+    found = dict(zip(*_keys_and_items(out)))
+    return [array for key, item in zip(keys, items) for array in outputs_like(item, found[key])]
+
+
+def item_paths(value):
+    """The text of each item of a container in messages: ``['key']``, ``[0]`` or ``.field``."""
+    is_object = not isinstance(value, (list, tuple, dict))
+    return [f".{key}" if is_object else f"[{key!r}]" for key in _keys_and_items(value)[0]]
+
+
 def paths_of(value, name):
     """The text of each leaf in messages: ``name`` with the keys that lead to it."""
-    if isinstance(value, (list, tuple, dict)):
-        keys = value if isinstance(value, dict) else range(len(value))
-        for key, item in zip(keys, items_of(value)):
-            yield from paths_of(item, f"{name}[{key!r}]")
+    if is_node(value):
+        for path, item in zip(item_paths(value), items_of(value)):
+            yield from paths_of(item, name + path)
     elif value is not None:
         yield name
 
 
 def structure_of(value, leaf):
     """A hashable description of the containers of a value, and of each leaf by ``leaf(it)``."""
+    if not is_node(value):
+        return None if value is None else leaf(value)
+    items = tuple(structure_of(item, leaf) for item in items_of(value))
     if isinstance(value, dict):
-        return type(value), tuple(value), tuple(structure_of(item, leaf) for item in value.values())
-    if isinstance(value, (list, tuple)):
-        return type(value), tuple(structure_of(item, leaf) for item in value)
-    return None if value is None else leaf(value)
+        return type(value), tuple(value), items
+    return type(value), items, tuple(map(static_key, statics_of(value)))
 
 
 def leaves_like(template, value):
@@ -88,27 +195,33 @@ def leaves_like(template, value):
 
 
 def _collect_like(template, value, found):
-    if not isinstance(template, (list, tuple, dict)):
-        if isinstance(value, (list, tuple, dict)) or (template is None) != (value is None):
+    if not is_node(template):
+        if is_node(value) or (template is None) != (value is None):
             return False
         if value is not None:
             found.append(value)
         return True
-    if type(template) is not type(value) or len(template) != len(value):
+    if type(template) is not type(value):
         return False
-    if not isinstance(template, dict):
-        return all(_collect_like(*pair, found) for pair in zip(template, value))
-    return all(key in value and _collect_like(item, value[key], found) for key, item in template.items())
+    (keys, items), (own_keys, own_items) = _keys_and_items(template), _keys_and_items(value)
+    if len(items) != len(own_items) or not _are_same(statics_of(template), statics_of(value)):
+        return False
+    own = dict(zip(own_keys, own_items))
+    return all(key in own and _collect_like(item, own[key], found) for key, item in zip(keys, items))
+
+
+def _are_same(statics, others):
+    return all(x is y or static_key(x) == static_key(y) for x, y in zip(statics, others))
 
 
 def shown(value):
     """The containers of a value in words."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {shown(item)}" for key, item in value.items()) + "}"
-    if not isinstance(value, (list, tuple)):
+    if not is_node(value):
         return "None" if value is None else "an array"
-    inside = ", ".join(map(shown, value))
+    inside = ", ".join(map(shown, items_of(value)))
     if isinstance(value, list):
         return f"[{inside}]"
     name = "" if type(value) is tuple else type(value).__name__
-    return f"{name}({inside})" if len(value) != 1 or name else f"({inside},)"
+    return f"{name}({inside})" if len(items_of(value)) != 1 or name else f"({inside},)"

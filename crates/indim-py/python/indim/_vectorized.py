@@ -10,9 +10,9 @@ import operator
 
 from ._indim import Recorder
 from ._numbers import Number
-from ._tracing import Recording, Tracer, recorded_results, running_recording
+from ._tracing import Recording, Tracer, recorded_results, resumed, running_recording
 from ._transformed import TransformedFunction, name_of
-from ._trees import in_container, items_of, rebuilt
+from ._trees import in_container, is_node, items_of, leaves_of, mapped, rebuilt, shown
 
 
 def vmap(f, in_axes=0, out_axes=0):
@@ -48,10 +48,10 @@ def _positions(axes):
     """Positions as whole numbers, in their containers; lists become tuples, as in JAX."""
     if axes is None:
         return None
-    if isinstance(axes, dict):
-        return {key: _positions(item) for key, item in axes.items()}
-    if isinstance(axes, (list, tuple)):
+    if type(axes) in (list, tuple):
         return tuple(_positions(item) for item in axes)
+    if is_node(axes):
+        return rebuilt(axes, [_positions(item) for item in items_of(axes)])
     return operator.index(axes)
 
 
@@ -84,7 +84,8 @@ def vectorised(function, args, kwargs, in_axes, out_axes):
     if batch.size is None:
         raise ValueError(f"vmap of {name} has no argument with a batch axis: in_axes is {in_axes}")
     kind, keys, results = recorded_results(batch.recording, function, inner, inner_by_name)
-    values = batch.values(results, _axes_of_results(name, out_axes, kind, keys, len(results)))
+    template = in_container(kind, keys, [0] * len(results))
+    values = batch.values(results, _axes_of_results(name, out_axes, template))
     return in_container(kind, keys, values)
 
 
@@ -94,27 +95,45 @@ class _Batch:
     def __init__(self, name, recording):
         self.name = name
         self.recording = recording
-        self.in_axes = []
+        recording.batch = self
+        #: The batch axis of each argument, by its position among the parameters of the recording.
+        self._axes = {}
         #: The number of elements, and the argument that has it.
         self.size = None
         self._sized = None
 
     def argument(self, value, axis):
         """What the function gets for an argument with this batch axis, or a container of axes."""
-        if isinstance(value, (list, tuple, dict)):
+        if is_node(value):
             pairs = zip(items_of(value), _axes_of(axis, value, self.name))
             return rebuilt(value, [self.argument(*pair) for pair in pairs])
         if isinstance(value, Number) or not (isinstance(value, Tracer) or hasattr(value, "__array__")):
             return value
         value = self.recording.outer.tracer(value, self.name)
         removed = None if axis is None else self._checked_axis(value, axis)
-        self.in_axes.append(removed)
-        return self.recording.parameter(value, removed=removed)
+        return self.parameter(value, removed)
+
+    def parameter(self, value, axis):
+        """A parameter for one element of ``value`` along the axis; None shares the value."""
+        self._axes[len(self.recording.sources)] = axis
+        return self.recording.parameter(value, removed=axis)
+
+    def call(self, custom, inner):
+        """The results for one element of a call of a function with a derivative of its own, which the
+        recording around computes for all elements, so that it can differentiate it."""
+        from ._custom_derivatives import Batched
+
+        tracers = [leaf for leaf in leaves_of(inner) if isinstance(leaf, Tracer)]
+        batches = iter(self.values([self.recording.lift(leaf) for leaf in tracers], [0] * len(tracers)))
+        arguments = mapped(inner, lambda leaf: next(batches) if isinstance(leaf, Tracer) else leaf)
+        with resumed(self.recording.outer):
+            results = Batched(custom)(*arguments)
+        return mapped(results, lambda leaf: self.parameter(leaf, 0))
 
     def _checked_axis(self, value, axis):
         """The batch axis of an array, counted from the front."""
         shown = f"`{value._value_text}` : {value._dtype}{list(value._shape)}"
-        if isinstance(axis, (tuple, dict)):
+        if is_node(axis):
             raise ValueError(f"vmap of {self.name}: in_axes has {axis} for the array {shown}")
         if not -value.ndim <= axis < value.ndim:
             raise ValueError(f"vmap of {self.name}: {shown} has no axis {axis}; in_axes=None shares it")
@@ -131,7 +150,7 @@ class _Batch:
     def values(self, results, out_axes):
         """The results for all elements, as values of the recording around."""
         # Values from outside the arguments are shared.
-        in_axes = self.in_axes + [None] * (len(self.recording.sources) - len(self.in_axes))
+        in_axes = [self._axes.get(position) for position in range(len(self.recording.sources))]
         function, outer = self.recording.as_function(results), self.recording.outer
         text = f"vmap({self.name})(...)"
         descriptions = outer.recorder(self.name).vectorize(function, in_axes, out_axes, text)
@@ -149,29 +168,41 @@ def _axes_of_arguments(name, in_axes, args):
 
 
 def _may_hold_arrays(value):
-    return isinstance(value, (list, tuple, dict, Tracer)) or hasattr(value, "__array__")
+    return is_node(value) or isinstance(value, Tracer) or hasattr(value, "__array__")
 
 
 def _axes_of(axes, value, name):
     """The batch axes of the items of a container."""
-    if not isinstance(axes, (tuple, dict)):
-        return [axes] * len(value)
-    if isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():
-        return [axes[key] for key in value]
-    if isinstance(axes, tuple) and not isinstance(value, dict) and len(axes) == len(value):
-        return list(axes)
-    of_value = f"the keys {list(value)}" if isinstance(value, dict) else f"{len(value)} items"
+    found = _matched(axes, value)
+    if found is not None:
+        return found
+    of_value = f"the keys {list(value)}" if isinstance(value, dict) else f"{len(items_of(value))} items"
     raise ValueError(f"vmap of {name}: in_axes has {axes} for a {type(value).__name__} with {of_value}")
 
 
-def _axes_of_results(name, out_axes, kind, keys, count):
-    """The batch axis of each result."""
-    if isinstance(out_axes, dict) and kind == "dict" and set(out_axes) == set(keys):
-        return [out_axes[key] for key in keys]
-    if isinstance(out_axes, tuple) and kind in ("tuple", "list") and len(out_axes) == count:
-        return list(out_axes)
-    if isinstance(out_axes, (tuple, dict)):
+def _matched(axes, container):
+    """The positions of the items of a container: those in a container like it, or one for all; None if the
+    containers differ."""
+    count = len(items_of(container))
+    if not is_node(axes):
+        return [axes] * count
+    if isinstance(axes, dict) and isinstance(container, dict):
+        return [axes[key] for key in container] if axes.keys() == container.keys() else None
+    if type(axes) is tuple and isinstance(container, (tuple, list)):
+        return list(axes) if len(axes) == count else None
+    return items_of(axes) if type(axes) is type(container) else None
+
+
+def _axes_of_results(name, out_axes, results):
+    """The batch axis of each leaf of the results."""
+    if not is_node(results):
+        if is_node(out_axes):
+            raise ValueError(f"vmap of {name}: out_axes is {out_axes}, and the function returns one array")
+        return [] if results is None else [out_axes]
+    axes = _matched(out_axes, results)
+    if axes is None:
         raise ValueError(
-            f"vmap of {name}: out_axes is {out_axes}, and the function returns a {kind} of {count}"
+            f"vmap of {name}: out_axes is {out_axes}, and the function returns {shown(results)}"
         )
-    return [out_axes] * count
+    pairs = zip(axes, items_of(results))
+    return [axis for pair in pairs for axis in _axes_of_results(name, *pair)]

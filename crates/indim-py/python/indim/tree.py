@@ -1,0 +1,170 @@
+"""Functions of trees, with the names of ``jax.tree``, and the registration of classes as trees.
+
+A tree is an array or a nest of lists, tuples, dicts, dataclasses and objects of registered classes. ``None``
+has no leaves.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import is_dataclass
+
+from ._trees import (
+    filled,
+    is_node,
+    items_of,
+    leaves_like,
+    leaves_of,
+    mapped,
+    rebuilt,
+    register,
+    shown,
+)
+
+
+class TreeDef:
+    """The containers of a tree, without its leaves."""
+
+    __slots__ = ("_template",)
+
+    def __init__(self, template):
+        self._template = template
+
+    @property
+    def num_leaves(self):
+        return len(leaves(self._template))
+
+    def unflatten(self, leaves):
+        """The tree with these leaves."""
+        leaves = list(leaves)
+        if len(leaves) != self.num_leaves:
+            raise ValueError(f"{shown(self._template)} has {self.num_leaves} leaves, not {len(leaves)}")
+        return filled(self._template, leaves)
+
+    def __eq__(self, other):
+        return isinstance(other, TreeDef) and leaves_like(self._template, other._template) is not None
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"TreeDef({shown(self._template)})"
+
+
+def _as_tree(tree, is_leaf):
+    """The tree with each subtree that ``is_leaf`` chooses as one leaf, and these subtrees in order."""
+    if is_leaf is None:
+        return tree, list(leaves_of(tree))
+    found = []
+
+    def visit(value):
+        if is_leaf(value) or (value is not None and not is_node(value)):
+            found.append(value)
+            return 0
+        return None if value is None else rebuilt(value, [visit(item) for item in items_of(value)])
+
+    return visit(tree), found
+
+
+def leaves(tree, is_leaf=None):
+    """The leaves of a tree in a list."""
+    return _as_tree(tree, is_leaf)[1]
+
+
+def map(f, tree, *rest, is_leaf=None):
+    """The tree of the results of ``f`` for each leaf of ``tree``, with the leaves of ``rest`` at the same
+    places.
+
+    >>> import indim
+    >>> indim.tree.map(lambda x, y: x + y, {"a": 1, "b": (2, None)}, {"a": 10, "b": (20, None)})
+    {'a': 11, 'b': (22, None)}
+    """
+    template, first = _as_tree(tree, is_leaf)
+    columns = [first]
+    for other in rest:
+        columns.append(_leaves_under(template, other))
+        if columns[-1] is None:
+            raise ValueError(
+                f"tree.map takes trees of the same containers, not {shown(tree)} and {shown(other)}"
+            )
+    return filled(template, [f(*row) for row in zip(*columns)])
+
+
+def _leaves_under(template, tree):
+    """The subtrees of ``tree`` at the leaves of ``template``, or None if the containers differ."""
+    if not is_node(template):
+        return ([] if tree is None else None) if template is None else [tree]
+    shallow = leaves_like(rebuilt(template, [0] * len(items_of(template))), _shallow(tree))
+    if shallow is None:
+        return None
+    found = []
+    for item, boxed in zip(items_of(template), shallow):
+        inside = _leaves_under(item, boxed.value)
+        if inside is None:
+            return None
+        found += inside
+    return found
+
+
+class _Box:
+    """An item of a container as a leaf."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def _shallow(tree):
+    return rebuilt(tree, [_Box(item) for item in items_of(tree)]) if is_node(tree) else tree
+
+
+def flatten(tree, is_leaf=None):
+    """The leaves of a tree, and its ``TreeDef``, which rebuilds it from leaves."""
+    template, found = _as_tree(tree, is_leaf)
+    return found, TreeDef(mapped(template, lambda leaf: 0))
+
+
+def unflatten(treedef, leaves):
+    """The tree with these leaves."""
+    return treedef.unflatten(leaves)
+
+
+def structure(tree, is_leaf=None):
+    """The ``TreeDef`` of a tree."""
+    return flatten(tree, is_leaf)[1]
+
+
+def reduce(function, tree, *initial, is_leaf=None):
+    """The leaves of a tree combined by ``function(so_far, leaf)``, as by ``functools.reduce``."""
+    return functools.reduce(function, leaves(tree, is_leaf), *initial)
+
+
+def all(tree, *, is_leaf=None):
+    """Whether every leaf of a tree is true."""
+    return reduce(lambda so_far, leaf: so_far and bool(leaf), tree, True, is_leaf=is_leaf)
+
+
+def register_pytree_node(cls, flatten_func, unflatten_func):
+    """Makes the objects of a class trees: ``flatten_func(value)`` gives the items and a static object, and
+    ``unflatten_func(static, items)`` the object. The static object is part of the program."""
+    register(cls, flatten_func, unflatten_func)
+
+
+def register_pytree_node_class(cls):
+    """Makes the objects of a class trees by its methods ``tree_flatten`` and ``tree_unflatten``."""
+    register(cls, cls.tree_flatten, cls.tree_unflatten)
+    return cls
+
+
+def register_dataclass(cls, data_fields=None, meta_fields=()):
+    """Every dataclass is a tree already. ``meta_fields`` are static, and so are fields with the metadata
+    ``{"static": True}``."""
+    if not is_dataclass(cls):
+        raise TypeError(f"{cls!r} is no dataclass; register_pytree_node takes any class")
+    fields = [field for field in cls.__dataclass_fields__ if field not in meta_fields]
+    if data_fields is not None and set(data_fields) != set(fields):
+        raise ValueError(
+            f"the fields of {cls.__qualname__} but meta_fields are {fields}, not {list(data_fields)}"
+        )
+    for name in meta_fields:
+        field = cls.__dataclass_fields__[name]
+        field.metadata = {**field.metadata, "static": True}
+    return cls
