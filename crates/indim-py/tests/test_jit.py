@@ -379,7 +379,7 @@ def test_a_mask_or_an_assignment_says_what_to_write():
 
 
 def test_methods_that_are_none_here_say_what_to_do():
-    with pytest.raises(AttributeError, match="has no `nonzero`: write `np.argsort"):
+    with pytest.raises(AttributeError, match="has no `nonzero`: write `indim.nonzero"):
         indim.jit(lambda x: x - x.nonzero())(np.ones(3))
 
 
