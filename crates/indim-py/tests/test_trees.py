@@ -178,7 +178,8 @@ def test_functions_of_trees():
     assert indim.tree.leaves(tree) == [1, 2, 3]
     assert indim.tree.map(lambda x, y: x + y, tree, tree) == {"a": 2, "b": (4, None, [6])}
     leaves, treedef = indim.tree.flatten(tree)
-    assert treedef.num_leaves == 3 and indim.tree.unflatten(treedef, [4, 5, 6]) == {"a": 4, "b": (5, None, [6])}
+    assert treedef.num_leaves == 3
+    assert indim.tree.unflatten(treedef, [4, 5, 6]) == {"a": 4, "b": (5, None, [6])}
     assert indim.tree.reduce(lambda x, y: x + y, tree) == 6 and indim.tree.reduce(max, tree, 10) == 10
     assert indim.tree.all({"a": True, "b": 1}) and not indim.tree.all([True, 0])
     assert indim.tree.map(len, {"a": (1, 2)}, is_leaf=lambda x: isinstance(x, tuple)) == {"a": 2}

@@ -1,8 +1,8 @@
 """Derivatives of recorded functions that call functions with derivatives of their own.
 
-Such a call cuts the recorded function: the recording around computes the call's arguments, then its results,
-which are parameters of the rest. A derivative of the whole is composed of derivatives of the parts, and of the
-function's own derivative, at each cut (`_custom_derivatives.py`).
+Such a call cuts the recorded function: the recording around computes the call's arguments, then its
+results, which are parameters of the rest. A derivative of the whole is composed of derivatives of the parts,
+and of the function's own derivative, at each cut (`_custom_derivatives.py`).
 """
 
 from __future__ import annotations

@@ -115,8 +115,8 @@ class _Bound:
 
 
 class Batched:
-    """The call of a function with a derivative of its own for every element of a batch. All arguments have the
-    batch axis 0."""
+    """The call of a function with a derivative of its own for every element of a batch. All arguments have
+    the batch axis 0."""
 
     def __init__(self, bound):
         self._bound = bound
@@ -245,8 +245,8 @@ class custom_vjp(_CustomFunction):
     def _forward(self, call, mode, arguments):
         if mode == "forward":
             raise TypeError(
-                f"{self.__qualname__} has a derivative by custom_vjp, which has no tangents: use grad, vjp or "
-                "jacrev, or define its derivative by custom_jvp"
+                f"{self.__qualname__} has a derivative by custom_vjp, which has no tangents: use grad, vjp "
+                "or jacrev, or define its derivative by custom_jvp"
             )
         pair = self._rules[0](*call.all_arguments(arguments))
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -259,7 +259,7 @@ class custom_vjp(_CustomFunction):
         gradients = self._rules[1](*call.nondiff, residuals, cotangent)
         if not isinstance(gradients, (tuple, list)) or len(gradients) != len(arguments):
             raise TypeError(
-                f"bwd of {self.__qualname__} returns {shown(gradients)}, not a tuple of {len(arguments)}, one "
-                "gradient for each argument"
+                f"bwd of {self.__qualname__} returns {shown(gradients)}, not a tuple of {len(arguments)}, "
+                "one gradient for each argument"
             )
         return tuple(gradients)
