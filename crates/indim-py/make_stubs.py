@@ -1,7 +1,7 @@
 """Writes the type stubs of the functions that exist for every operation: `python make_stubs.py`.
 
 With `--check` it only reports whether they are up to date. The rest of the stubs is written by hand, in
-`__init__.pyi.in`.
+`__init__.pyi.in` and `numpy.pyi.in`.
 """
 
 import inspect
@@ -43,7 +43,17 @@ def operations(module):
     found = [
         (name, value) for name, value in vars(module).items() if getattr(value, "__code__", None) in codes
     ]
-    return "".join(stub(name, function) for name, function in sorted(found))
+    declared = dict(found)
+    for name, value in vars(module).items():
+        # A function that also takes NumPy's arguments: see `_jax_numpy.py`.
+        if getattr(getattr(value, "__wrapped__", None), "__code__", None) in codes:
+            declared[name] = None
+    return "".join(
+        f"def {name}(*args: Any, **kwargs: Any) -> NDArray[Any]: ...\n"
+        if declared[name] is None
+        else stub(name, declared[name])
+        for name in sorted(declared)
+    )
 
 
 def exports(module):
@@ -55,7 +65,9 @@ def files():
     """The stubs by path."""
     for module in (none, numpy, onnx_legacy, pdpd, stablehlo, xla):
         name = module.__name__.rpartition(".")[2]
-        yield PACKAGE / f"{name}.pyi", HEADER + IMPORTS + exports(module) + operations(module)
+        by_hand = HERE / f"{name}.pyi.in"
+        rest = by_hand.read_text() if by_hand.exists() else ""
+        yield PACKAGE / f"{name}.pyi", HEADER + IMPORTS + exports(module) + operations(module) + rest
     by_hand = (HERE / "__init__.pyi.in").read_text()
     yield PACKAGE / "__init__.pyi", HEADER + by_hand + "\n" + exports(indim) + operations(indim)
 

@@ -195,7 +195,10 @@ def test_the_names_of_the_array_api(name):
         np.testing.assert_allclose(result, expected, rtol=1e-15)
 
 
-NAMESPACES = {"xla", "pdpd", "stablehlo", "none", "onnx_legacy", "E"}
+NAMESPACES = {
+    *("xla", "pdpd", "stablehlo", "none", "onnx_legacy", "E"),
+    *("lax", "nn", "ndarray", "tree", "tree_util"),
+}
 
 MODULES = [indim, indim.numpy, indim.xla, indim.pdpd, indim.stablehlo, indim.none, indim.onnx_legacy]
 

@@ -63,8 +63,9 @@ def test_modes_say_what_an_index_out_of_range_does():
         indim.at(x)[i].add(1)
     with pytest.raises(TypeError, match="along the first axis"):
         indim.at(X)[:, 0].add(1, mode="drop")
+    np.testing.assert_array_equal(indim.at(x)[i - 1].add(1, mode="drop"), [0, 1, 1])
     with pytest.raises(ValueError, match="drop"):
-        indim.at(x)[i].add(1, mode="fill")
+        indim.at(x)[i].add(1, mode="nothing")
 
 
 def test_counts_are_those_of_numpy():
@@ -139,3 +140,44 @@ def test_gradients_of_updates():
     total = x + [v[0] + v[1], 0, v[2]]
     np.testing.assert_allclose(to_x, 2 * total + [0, 0, 2])
     np.testing.assert_allclose(to_v, 2 * total[[0, 0, 2]] + [0, 1, 0])
+
+
+def test_further_updates_of_jax():
+    x, i = np.array([1.0, 2.0, 4.0]), np.array([2, 0])
+    for wrap in (lambda f: f, indim.jit):
+        for name, expected in {
+            "subtract": [0.5, 2.0, 3.5],
+            "divide": [2.0, 2.0, 8.0],
+            "power": [1.0, 2.0, 2.0],
+        }.items():
+            found = wrap(lambda x: getattr(indim.at(x)[i], name)(0.5))(x)
+            np.testing.assert_array_equal(found, expected)
+            found = wrap(lambda x: getattr(indim.at(x)[0], name)(0.5))(x)
+            np.testing.assert_array_equal(found, [expected[0], 2.0, 4.0])
+        found = wrap(lambda x: indim.at(x)[i].apply(lambda part: part * 10 + 1))(x)
+        np.testing.assert_array_equal(found, [11.0, 2.0, 41.0])
+        found = wrap(lambda x: indim.at(x)[1:].add(1, indices_are_sorted=True, unique_indices=True))(x)
+        np.testing.assert_array_equal(found, [1.0, 3.0, 5.0])
+
+
+def test_elements_at_indices_out_of_range():
+    x, i = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([0, 5, -1, -4])
+    for wrap in (lambda f: f, indim.jit):
+        get = lambda **options: wrap(lambda x, i: indim.at(x)[i].get(**options))(x, i)
+        nan = [np.nan, np.nan]
+        np.testing.assert_array_equal(get(mode="fill"), [x[0], nan, x[2], nan])
+        np.testing.assert_array_equal(get(mode="fill", fill_value=7), [x[0], [7, 7], x[2], [7, 7]])
+        np.testing.assert_array_equal(get(mode="clip"), [x[0], x[2], x[0], x[0]])
+        with pytest.raises(IndexError):
+            get()
+        whole = wrap(lambda x: indim.at(x)[i].get(mode="fill"))(x.astype(int))
+        np.testing.assert_array_equal(whole, [x[0], [0, 0], x[2], [0, 0]])
+        np.testing.assert_array_equal(wrap(lambda x: indim.at(x)[1:, 0].get())(x), x[1:, 0])
+        set_ = wrap(lambda x: indim.at(x)[i].set(0, mode="fill"))(x)
+        np.testing.assert_array_equal(set_, [[0, 0], x[1], [0, 0]])
+    with pytest.raises(TypeError, match="one array of integers"):
+        indim.at(x)[0].get(mode="fill")
+    with pytest.raises(ValueError, match="the mode of a scatter"):
+        indim.at(x)[i].get(mode="none")
+    with pytest.raises(TypeError, match="not 'unique'"):
+        indim.at(x)[i].add(1, unique=True)

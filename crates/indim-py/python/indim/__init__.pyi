@@ -6,6 +6,8 @@ from typing import Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, Ty
 from numpy.typing import DTypeLike, NDArray
 
 from . import (
+    lax as lax,
+    nn as nn,
     none as none,
     numexpr as numexpr,
     numpy as numpy,
@@ -14,6 +16,7 @@ from . import (
     random as random,
     stablehlo as stablehlo,
     tree as tree,
+    tree_util as tree_util,
     xla as xla,
 )
 from ._types import Integers, Operand
@@ -442,11 +445,16 @@ class _At:
     def __getitem__(self, key: Any) -> _IndexUpdate: ...
 
 class _IndexUpdate:
-    def set(self, values: Operand, *, mode: str = ...) -> NDArray[Any]: ...
-    def add(self, values: Operand, *, mode: str = ...) -> NDArray[Any]: ...
-    def multiply(self, values: Operand, *, mode: str = ...) -> NDArray[Any]: ...
-    def min(self, values: Operand, *, mode: str = ...) -> NDArray[Any]: ...
-    def max(self, values: Operand, *, mode: str = ...) -> NDArray[Any]: ...
+    def set(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
+    def add(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
+    def multiply(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
+    def min(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
+    def max(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
+    def subtract(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
+    def divide(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
+    def power(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
+    def apply(self, func: Callable[[Any], Any], *, mode: str = ...) -> NDArray[Any]: ...
+    def get(self, *, mode: str = ..., fill_value: Operand | None = None) -> NDArray[Any]: ...
 
 def at(x: Operand) -> _At: ...
 def segment_sum(data: Operand, segment_ids: Operand, num_segments: int) -> NDArray[Any]: ...
@@ -467,10 +475,10 @@ def compress(
     axis: int | None = ...,
     *,
     size: int | None = ...,
-    fill_value: complex = ...,
+    fill_value: Operand = ...,
 ) -> NDArray[Any]: ...
 def extract(
-    condition: Operand, x: Operand, *, size: int | None = ..., fill_value: complex = ...
+    condition: Operand, x: Operand, *, size: int | None = ..., fill_value: Operand = ...
 ) -> NDArray[Any]: ...
 def unique(
     x: Operand,
@@ -480,7 +488,7 @@ def unique(
     *,
     equal_nan: bool = ...,
     size: int | None = ...,
-    fill_value: complex | None = ...,
+    fill_value: Operand | None = ...,
 ) -> Any: ...
 def bincount(
     x: Operand, weights: Operand | None = ..., minlength: int = ..., *, length: int | None = ...
@@ -650,6 +658,7 @@ __all__ = [
     "jacrev",
     "jit",
     "jvp",
+    "lax",
     "layer_norm",
     "le",
     "left_shift",
@@ -708,6 +717,7 @@ __all__ = [
     "negative",
     "next_after",
     "nextafter",
+    "nn",
     "none",
     "nonzero",
     "norm",
@@ -813,6 +823,7 @@ __all__ = [
     "total_ne",
     "transpose",
     "tree",
+    "tree_util",
     "trigamma",
     "true_divide",
     "trunc",

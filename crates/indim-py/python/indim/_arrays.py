@@ -90,8 +90,8 @@ def not_an_array_error(error, value, name):
     parameter, is_field = re.split(r"[\[.]", name)[0], "." in name
     field = ", or give its field the metadata {'static': True}" if is_field else ""
     return TypeError(
-        f"{error}. Name an argument that is not an array in `static=` (`static_argnames=` in JAX), as in "
-        f"indim.jit(f, static={parameter!r}){field}"
+        f"{error}. Name an argument that is not an array in `static=`, as in "
+        f"indim.jit(f, static={parameter!r}), or as in JAX in `static_argnames=`{field}"
     )
 
 

@@ -12,6 +12,10 @@ from ._tracing import Tracer, implements, innermost
 
 _MODES = ("raise", "clip", "wrap", "drop")
 
+#: JAX's names of modes, and its hints, which have no effect here.
+_MODES_OF_JAX = {"fill": "drop", "promise_in_bounds": "raise", None: "raise"}
+_HINTS = ("indices_are_sorted", "unique_indices", "wrap_negative_indices")
+
 
 class At:
     """An array whose elements can be updated: ``indim.at(x)[key].add(values)``."""
@@ -33,7 +37,8 @@ class IndexUpdate:
 
     Updates broadcast to the shape of ``x[key]`` and are converted to the type of ``x``. Several updates of
     one element are combined in row-major order. Only an array of integers along the first axis takes a
-    ``mode``: ``raise``, ``clip``, ``wrap``, or ``drop``, which drops updates at indices out of range.
+    ``mode``: ``raise``, ``clip``, ``wrap``, or ``drop``, which drops updates at indices out of range, where
+    negative ones count from the end. JAX's ``fill`` is ``drop``, and ``promise_in_bounds`` is ``raise``.
     """
 
     __slots__ = ("_array", "_key")
@@ -41,39 +46,99 @@ class IndexUpdate:
     def __init__(self, array, key):
         self._array, self._key = array, key
 
-    def set(self, values, *, mode="raise"):
+    def set(self, values, *, mode="raise", **hints):
         """The array with these elements replaced; the last update of an element wins."""
-        return self._updated("scatter_set", values, mode)
+        return self._updated("scatter_set", values, mode, hints)
 
-    def add(self, values, *, mode="raise"):
+    def add(self, values, *, mode="raise", **hints):
         """The array with ``values`` added: floats in double precision, rounded once."""
-        return self._updated("scatter_add", values, mode)
+        return self._updated("scatter_add", values, mode, hints)
 
-    def multiply(self, values, *, mode="raise"):
+    def multiply(self, values, *, mode="raise", **hints):
         """The array with these elements multiplied: floats in double precision, rounded once."""
-        return self._updated("scatter_mul", values, mode)
+        return self._updated("scatter_mul", values, mode, hints)
 
-    def min(self, values, *, mode="raise"):
+    def min(self, values, *, mode="raise", **hints):
         """The array with the smallest of each element and its updates; NaN if one of them is NaN."""
-        return self._updated("scatter_min", values, mode)
+        return self._updated("scatter_min", values, mode, hints)
 
-    def max(self, values, *, mode="raise"):
+    def max(self, values, *, mode="raise", **hints):
         """The array with the largest of each element and its updates; NaN if one of them is NaN."""
-        return self._updated("scatter_max", values, mode)
+        return self._updated("scatter_max", values, mode, hints)
 
-    def _updated(self, function, values, mode):
-        if mode not in _MODES:
-            raise ValueError(f"the mode of a scatter is one of {', '.join(_MODES)}, not {mode!r}")
+    def subtract(self, values, *, mode="raise", **hints):
+        """The array with ``values`` subtracted, like ``add``."""
+        return self.add(-_functions.asarray(values), mode=mode, **hints)
+
+    def divide(self, values, *, mode="raise", **hints):
+        """The array with these elements divided by ``values``; the last update of an element wins."""
+        return self._replaced(lambda elements: elements / values, mode, hints)
+
+    def power(self, values, *, mode="raise", **hints):
+        """The array with these elements to the power of ``values``; the last update of an element wins."""
+        return self._replaced(lambda elements: elements**values, mode, hints)
+
+    def apply(self, func, *, mode="raise", **hints):
+        """The array with these elements replaced by ``func`` of them."""
+        return self._replaced(func, mode, hints)
+
+    def get(self, *, mode="raise", fill_value=None, **hints):
+        """The elements ``x[key]``. With the mode ``fill``, elements at indices out of range are
+        ``fill_value``, by default NaN for floats and 0 for other types."""
+        is_filled = mode in ("fill", "drop")
+        mode = _checked_mode("clip" if is_filled else mode, hints)
+        if mode == "raise":
+            return self._array[self._key]
+        x, indices = self._array, self._one_index_array(mode)
+        indices = _from_start(indices, x.shape[0]) if is_filled else indices
+        found = _functions.apply("take", (x, indices), [("axis", 0), ("mode", mode)], "numpy")
+        if not is_filled:
+            return found
+        if fill_value is None:
+            fill_value = np.nan if x.dtype.kind in "fc" else 0
+        is_within = (indices >= 0) & (indices < x.shape[0])
+        is_within = is_within.reshape(tuple(indices.shape) + (1,) * (x.ndim - 1))
+        return np.where(is_within, found, np.asarray(fill_value, x.dtype))
+
+    def _one_index_array(self, mode):
+        """The key, if it is one array of integers along the first axis, which takes a mode."""
+        key = self._key[0] if isinstance(self._key, tuple) and len(self._key) == 1 else self._key
+        if not _is_indices(key):
+            raise TypeError(f"mode={mode!r} takes one array of integers, along the first axis")
+        return _view_functions.elements("x", key)
+
+    def _replaced(self, function, mode, hints):
+        elements = IndexUpdate(self._array, self._key).get(mode="clip" if mode in ("drop", "fill") else mode)
+        return self._updated("scatter_set", function(elements), mode, hints)
+
+    def _updated(self, function, values, mode, hints):
+        mode = _checked_mode(mode, hints)
         x, key = self._array, self._key
         values = _converted(values, x.dtype)
         key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
         if _is_indices(key):
             indices = _view_functions.elements("x", key)
+            indices = _from_start(indices, x.shape[0]) if mode == "drop" else indices
             return scatter(function, x, indices, values, mode)
         if mode != "raise":
             raise TypeError(f"mode={mode!r} takes one array of integers, along the first axis")
         flat = scatter(function, x.reshape(-1), _positions(x.shape, key), values, mode)
         return flat.reshape(x.shape)
+
+
+def _from_start(indices, size):
+    """The indices; negative ones count from the end."""
+    return indices if indices.dtype.kind == "u" else np.where(indices < 0, indices + size, indices)
+
+
+def _checked_mode(mode, hints):
+    mode = _MODES_OF_JAX.get(mode, mode)
+    if mode not in _MODES:
+        raise ValueError(f"the mode of a scatter is one of {', '.join(_MODES)}, not {mode!r}")
+    for hint in hints:
+        if hint not in _HINTS:
+            raise TypeError(f"an update takes `mode`, and JAX's hints {', '.join(_HINTS)}, not {hint!r}")
+    return mode
 
 
 def scatter(function, x, indices, updates, mode="raise"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 
+from ._foreign import has_advice
 from ._statics import key as static_key
 
 #: Functions that take apart and rebuild the objects of registered classes, by class: see `tree.py`.
@@ -32,7 +33,9 @@ def _has_fields(value):
     cls = type(value)
     if cls in _REGISTERED:
         return True
-    return hasattr(cls, "__dataclass_fields__") and not hasattr(cls, "__array__")
+    is_dataclass = hasattr(cls, "__dataclass_fields__") and not hasattr(cls, "__array__")
+    # Groups of Zarr are dataclasses too.
+    return is_dataclass and not has_advice(value)
 
 
 def fields_of(value):

@@ -1,0 +1,218 @@
+"""The names of ``jax.numpy`` for `numpy.py`: NumPy's signatures, functions that make arrays, element types.
+
+A function that makes an array gives a traced value while a function is traced, which has ``at`` and the other
+attributes of traced values. Elsewhere it gives a NumPy array.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+import numpy as np
+
+from . import _arrays, _creation_functions
+from ._functions import asarray, astype
+from ._tracing import Tracer, has_tracer, running_recording
+
+
+def _has_axis(args):
+    return len(args) > 1 and (args[1] is None or isinstance(args[1], (int, np.integer, tuple)))
+
+
+#: Operations whose positional arguments may also be those of NumPy's function, which has another meaning, and
+#: whether they are.
+_NUMPY_MEANING = {
+    "max": _has_axis,
+    "min": _has_axis,
+    "nan_to_num": lambda args: len(args) > 1 and isinstance(args[1], bool),
+    "select": lambda args: bool(args) and isinstance(args[0], (list, tuple)),
+}
+
+#: The operations' names of NumPy's parameters.
+_OWN_NAMES = {"a": "x", "m": "x", "arr": "x", "array": "x", "val": "x", "v": "x", "ddof": "correction"}
+
+
+def complete(namespace):
+    """Adds the names of ``jax.numpy`` to the operations of a module."""
+    for name, own in list(namespace.items()):
+        function = getattr(np, name, None)
+        if not name.startswith("_") and inspect.isfunction(own) and not isinstance(function, np.ufunc):
+            if callable(function):
+                namespace[name] = _with_signature_of_numpy(
+                    own, function, _NUMPY_MEANING.get(name, lambda args: False)
+                )
+    added = {
+        **{name: _made(getattr(np, name)) for name in _MADE_BY},
+        **{name: _filled(name, value) for name, value in _FILLED.items()},
+        **{name: ScalarType(name) for name in _TYPES},
+        "array": array,
+        "asarray": array,
+        "astype": astype,
+        "bfloat16": ScalarType("bfloat16"),
+        "bool_": ScalarType("bool"),
+        "full": full,
+        "ndarray": ndarray,
+    }
+    for name, value in added.items():
+        if inspect.isfunction(value):
+            value.__module__ = namespace["__name__"]
+    namespace.update(added)
+    namespace["__all__"] = sorted({*namespace["__all__"], *added})
+
+
+def of_numpy(name):
+    """A name of NumPy that needs no version of its own: its functions take traced values."""
+    if name.startswith("_") or name in _ADVICE or not hasattr(np, name):
+        raise AttributeError(_ADVICE.get(name, f"indim.numpy has no {name!r}, and neither has NumPy"))
+    return getattr(np, name)
+
+
+#: What to write for names that have another meaning in NumPy than in jax.numpy.
+_ADVICE = {"vectorize": "indim.numpy has no 'vectorize': write indim.vmap(f)"}
+
+
+# NumPy's signatures.
+
+
+def _with_signature_of_numpy(own, function, is_numpy_meaning):
+    """The operation ``own``, which also takes the arguments of NumPy's ``function``; they are NumPy's if
+    ``is_numpy_meaning(args)``, or if they are not the operation's."""
+    own_signature = inspect.signature(own)
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        # NumPy 1.26 does not say the parameters of functions in C.
+        return own
+    parameters = list(own_signature.parameters)
+
+    def translated(args, kwargs):
+        """The arguments for ``own``, or None if it has no such parameter."""
+        bound, found = signature.bind(*args, **kwargs), {}
+        for position, (name, value) in enumerate(bound.arguments.items()):
+            default = signature.parameters[name].default
+            if value is default and value in (None, np._NoValue):
+                continue
+            name = parameters[position] if name not in parameters and position == 0 else name
+            name = _OWN_NAMES.get(name, name) if name not in parameters else name
+            if name not in parameters:
+                return None
+            found[name] = value
+        return found
+
+    def operation(*args, **kwargs):
+        if not is_numpy_meaning(args) and _binds(own_signature, args, kwargs):
+            return own(*args, **kwargs)
+        found = translated(args, kwargs) if function is not np.select else None
+        return function(*args, **kwargs) if found is None else own(**found)
+
+    functools.update_wrapper(operation, own)
+    return operation
+
+
+def _binds(signature, args, kwargs):
+    """Whether the arguments are those of an operation; None is no operand."""
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError:
+        return False
+    parameters = signature.parameters
+    return all(
+        value is not None or parameters[name].default is not inspect.Parameter.empty
+        for name, value in given.items()
+    )
+
+
+# Functions that make arrays.
+
+
+def as_traced(made):
+    """An array as a constant of the function that is traced; elsewhere the array itself."""
+    recording = running_recording()
+    return made if recording is None or isinstance(made, Tracer) else recording.tracer(made, "constant")
+
+
+def array(object, dtype=None, copy=None, order=None, ndmin=0, *, device=None):
+    """Numbers, arrays and traced values in nested lists as one array."""
+    dtype = None if dtype is None else np.dtype(dtype)
+    if has_tracer(object):
+        return _creation_functions._array(object, dtype, ndmin=ndmin)
+    return as_traced(np.array(object, dtype, ndmin=ndmin))
+
+
+def full(shape, fill_value, dtype=None, *, device=None):
+    """An array with ``fill_value`` everywhere, which may be a traced value."""
+    recording = running_recording()
+    if isinstance(fill_value, Tracer):
+        fill_value = fill_value if dtype is None else fill_value.astype(dtype)
+        return np.broadcast_to(fill_value, shape)
+    if recording is None:
+        return np.full(shape, fill_value, dtype)
+    return np.broadcast_to(recording.tracer(np.asarray(fill_value, dtype), "constant"), shape)
+
+
+def _filled(name, value):
+    def made(shape, dtype=None, *, device=None):
+        return full(shape, value, np.float64 if dtype is None else dtype)
+
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = f"NumPy's ``{name}``: an array of this shape."
+    return made
+
+
+#: Functions that fill an array, with their values. `empty` has zeros, as in JAX.
+_FILLED = {"empty": 0, "ones": 1, "zeros": 0}
+
+
+def _made(function):
+    """NumPy's function, whose result is traced while a function is."""
+
+    @functools.wraps(function)
+    def made(*args, **kwargs):
+        return as_traced(function(*args, **kwargs))
+
+    return made
+
+
+_MADE_BY = ("arange", "eye", "fromfunction", "identity", "indices", "linspace", "logspace", "tri")
+
+
+# Element types.
+
+
+class ScalarType:
+    """An element type that also converts: ``jnp.float32(x)``. NumPy takes it as a dtype."""
+
+    def __init__(self, name):
+        self._name = name
+
+    @property
+    def dtype(self):
+        return _arrays.numpy_dtype(_arrays.indim_name(self._name))
+
+    def __call__(self, x=0):
+        return as_traced(asarray(x, self.dtype))
+
+    def __eq__(self, other):
+        return self.dtype == other
+
+    def __hash__(self):
+        return hash(self.dtype)
+
+    def __repr__(self):
+        return f"indim.numpy.{self._name}"
+
+
+_TYPES = (
+    *("float16", "float32", "float64", "complex64", "complex128"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
+
+
+class _Arrays(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, (np.ndarray, Tracer))
+
+
+class ndarray(metaclass=_Arrays):
+    """Arrays and traced values, for ``isinstance`` and annotations."""

@@ -1,0 +1,60 @@
+"""The names of ``jax.lax``: loops, branches, slices at data, and every operation under XLA's rule."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import xla
+from ._custom_derivatives import custom_jvp
+from ._functions import broadcast_in_dim, convert_element_type, expand_dims, reshape, transpose
+from ._jax_numpy import as_traced, full
+from ._loops import cond, fori_loop, scan, switch, while_loop
+from ._sorting import top_k
+from ._trees import mapped
+
+__all__ = [
+    *("broadcast_in_dim", "concatenate", "cond", "convert_element_type", "expand_dims", "fori_loop", "full"),
+    *("iota", "map", "reshape", "scan", "select", "stop_gradient", "switch", "top_k", "transpose"),
+    "while_loop",
+]
+
+
+def map(f, xs):
+    """The results of ``f`` for each part of ``xs`` along axis 0, computed in a loop."""
+    return scan(lambda carry, x: (carry, f(x)), None, xs)[1]
+
+
+def select(pred, on_true, on_false):
+    """``on_true`` where ``pred`` holds, else ``on_false``."""
+    return xla.select(pred, on_true, on_false)
+
+
+def concatenate(operands, dimension):
+    """The arrays one after another along an axis."""
+    return xla.concatenate(operands, axis=dimension)
+
+
+def iota(dtype, size):
+    """The numbers from 0 to ``size``, which is not included."""
+    return as_traced(np.arange(size, dtype=np.dtype(dtype)))
+
+
+@custom_jvp
+def _without_derivative(x):
+    return x
+
+
+@_without_derivative.defjvp
+def _zero_tangent(primals, tangents):
+    return primals[0], np.zeros_like(primals[0])
+
+
+def stop_gradient(x):
+    """The same values, whose derivative is zero."""
+    return mapped(x, lambda leaf: _without_derivative(leaf) if hasattr(leaf, "dtype") else leaf)
+
+
+def __getattr__(name):
+    if name.startswith("_") or not hasattr(xla, name):
+        raise AttributeError(f"indim.lax has no {name!r}; the operations of indim.xla are here too")
+    return getattr(xla, name)

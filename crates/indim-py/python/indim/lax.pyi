@@ -1,0 +1,29 @@
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import DTypeLike, NDArray
+
+from . import (
+    broadcast_in_dim as broadcast_in_dim,
+    cond as cond,
+    convert_element_type as convert_element_type,
+    expand_dims as expand_dims,
+    fori_loop as fori_loop,
+    reshape as reshape,
+    scan as scan,
+    switch as switch,
+    top_k as top_k,
+    transpose as transpose,
+    while_loop as while_loop,
+)
+from ._types import Integers, Operand
+
+def map(f: Callable[[Any], Any], xs: Any) -> Any: ...
+def select(pred: Operand, on_true: Operand, on_false: Operand) -> NDArray[Any]: ...
+def concatenate(operands: Any, dimension: int) -> NDArray[Any]: ...
+def iota(dtype: DTypeLike, size: int) -> NDArray[Any]: ...
+def full(
+    shape: Integers, fill_value: Operand, dtype: DTypeLike | None = None, *, device: Any = None
+) -> NDArray[Any]: ...
+def stop_gradient(x: Any) -> Any: ...
+def __getattr__(name: str) -> Any: ...

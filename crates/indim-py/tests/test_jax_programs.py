@@ -1,0 +1,157 @@
+"""Programs written for JAX run with indim's modules in the place of JAX's, with JAX's results."""
+
+import json
+from pathlib import Path
+
+import indim
+import indim.numpy as jnp
+import numpy as np
+import pytest
+from jax_programs import PROGRAMS, leaves
+
+RECORDED = json.loads((Path(__file__).parent / "recorded_jax.json").read_text())
+X = np.array([[1.0, 5.0, 2.0], [4.0, 0.5, 6.0]])
+
+
+def check(found, expected):
+    assert len(found) == len(expected)
+    for array, (shape, values) in zip(found, expected):
+        assert list(np.shape(array)) == list(shape)
+        np.testing.assert_allclose(np.ravel(array), values, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_a_program_for_jax(program):
+    found = leaves(program(indim, jnp, indim.lax))
+    check(found, [(array["shape"], array["values"]) for array in RECORDED[program.__name__]])
+
+
+def test_the_record_has_all_programs():
+    assert set(RECORDED) == {"jax", *(program.__name__ for program in PROGRAMS)}
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_the_record_is_that_of_the_installed_jax(program):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    found = leaves(program(jax, jax.numpy, jax.lax))
+    check(found, [(array["shape"], array["values"]) for array in RECORDED[program.__name__]])
+
+
+CALLS = [
+    lambda np, x: np.max(x, 1),
+    lambda np, x: np.min(x, 0),
+    lambda np, x: np.max(x, axis=0, keepdims=True),
+    lambda np, x: np.sum(x, 0, np.float32),
+    lambda np, x: np.sum(a=x, axis=1),
+    lambda np, x: np.std(x, ddof=1),
+    lambda np, x: np.var(x, 0, None, None, 1),
+    lambda np, x: np.mean(x, 0, keepdims=True),
+    lambda np, x: np.clip(x, 1, None),
+    lambda np, x: np.clip(x, None, 2),
+    lambda np, x: np.clip(x, max=2),
+    lambda np, x: np.select([x > 4, x > 1], [x, -x], 7.0),
+    lambda np, x: np.average(x, axis=0, weights=np.array([1.0, 3.0])),
+    lambda np, x: np.nan_to_num(np.where(x > 4, np.nan, x), True, -1.0),
+    lambda np, x: np.argsort(x, axis=1, kind="stable"),
+    lambda np, x: np.concatenate([x, x], -1),
+    lambda np, x: np.stack((x, x), 1),
+    lambda np, x: np.einsum("ij,kj->ik", x, x),
+    lambda np, x: np.linalg.norm(x, axis=1),
+    lambda np, x: np.tril(x) + np.triu(x, 1),
+    lambda np, x: np.array([x[0, 0], 2.0, x[1].sum()]),
+    lambda np, x: np.array([[x[0, 0], 1.0], [x[1, 1], 2.0]], dtype=np.float32),
+    lambda np, x: np.asarray(x, dtype=np.float32),
+    lambda np, x: x.astype(np.float16),
+    lambda np, x: np.arange(3) * x,
+    lambda np, x: np.eye(3)[0] + x,
+    lambda np, x: np.zeros((2, 3), np.int32) + np.ones(3, dtype=np.int32) + np.full((2, 1), 7, np.int32),
+    lambda np, x: np.linspace(0.0, 1.0, 3) + x,
+    lambda np, x: np.cumsum(x, 1, np.float32),
+    lambda np, x: np.take(x, np.array([2, 0]), axis=1),
+    lambda np, x: np.searchsorted(np.array([1.0, 2.0, 5.0]), x),
+    lambda np, x: np.dot(x, x.T),
+    lambda np, x: np.round(x / 3, 1),
+    lambda np, x: np.full_like(x, np.pi),
+    lambda np, x: np.expand_dims(x, (0, 2)),
+    lambda np, x: np.finfo(np.float32).eps * x,
+    lambda np, x: x * (np.dtype(np.float32).itemsize + np.iinfo(np.int8).max),
+    lambda np, x: np.logical_and(x > 1, x < 5),
+    lambda np, x: np.median(x, axis=0),
+    lambda np, x: np.repeat(x, 2, axis=0),
+    lambda np, x: np.tile(x, (1, 2)),
+    lambda np, x: np.diff(x, axis=1),
+    lambda np, x: np.meshgrid(x[0], x[1])[0],
+    lambda np, x: np.hstack([x, x]),
+    lambda np, x: np.float32(3.0) * np.float32(2.0) + np.zeros(2, np.float32),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_numpys_spellings(call):
+    expected = call(np, X)
+    for found in (call(jnp, X), indim.jit(lambda x: call(jnp, x))(X)):
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        assert np.asarray(found).dtype == expected.dtype
+
+
+def test_element_types():
+    assert jnp.float32 == np.dtype("float32") and np.dtype(jnp.int8) == np.int8
+    assert X.dtype == jnp.float64 and hash(jnp.bool_) == hash(np.dtype(bool))
+    assert indim.jit(lambda x: jnp.float32(x))(X).dtype == np.float32
+    assert indim.jit(lambda x: x if x.dtype == jnp.float64 else -x)(X)[0, 0] == 1
+    assert jnp.issubdtype(jnp.float32, jnp.floating) and jnp.result_type(jnp.int8, jnp.float32) == np.float32
+    assert isinstance(X, jnp.ndarray) and not isinstance(1.0, jnp.ndarray)
+    assert indim.jit(lambda x: x + isinstance(x, jnp.ndarray))(X)[0, 0] == 2
+
+
+def test_arrays_made_in_a_compiled_function_have_at():
+    def f(x):
+        table = jnp.zeros((3, 2)).at[1].set(x[0, :2]).at[0, 0].add(7)
+        return table + jnp.arange(2).at[1].multiply(5) + jnp.full((2,), x[0, 0]).at[0].min(-1)
+
+    expected = np.zeros((3, 2)) + [0, 5] + [-1, 1]
+    expected[1] += X[0, :2]
+    expected[0, 0] += 7
+    np.testing.assert_array_equal(indim.jit(f)(X), expected)
+    np.testing.assert_array_equal(indim.vmap(f)(np.stack([X, X]))[1], expected)
+    gradient = indim.grad(lambda x: np.sum(f(x)))(X)
+    np.testing.assert_array_equal(gradient, [[4.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    state = indim.fori_loop(0, 2, lambda i, x: x + jnp.zeros(3).at[i].set(1), X)
+    np.testing.assert_array_equal(state, X + [1, 1, 0])
+
+
+def test_stop_gradient():
+    f = lambda x: np.sum(indim.lax.stop_gradient({"x": x})["x"] * x)
+    np.testing.assert_array_equal(indim.grad(f)(X), X)
+    np.testing.assert_array_equal(indim.lax.stop_gradient(X), X)
+    np.testing.assert_array_equal(indim.jvp(lambda x: indim.lax.stop_gradient(x) * x, (X,), (X,))[1], X * X)
+
+
+def test_names_of_lax_and_nn():
+    np.testing.assert_array_equal(indim.lax.map(lambda row: row.sum(), X), X.sum(axis=1))
+    np.testing.assert_array_equal(indim.lax.select(X > 2, X, -X), np.where(X > 2, X, -X))
+    np.testing.assert_array_equal(indim.lax.concatenate([X, X], 1), np.concatenate([X, X], 1))
+    np.testing.assert_allclose(indim.lax.rsqrt(X), 1 / np.sqrt(X))
+    assert indim.lax.iota(jnp.int32, 3).dtype == np.int32
+    np.testing.assert_allclose(indim.nn.softmax(X).sum(axis=-1), 1)
+    np.testing.assert_allclose(indim.nn.leaky_relu(-X), -0.01 * X)
+    np.testing.assert_allclose(indim.nn.log_sigmoid(X), np.log(1 / (1 + np.exp(-X))))
+    np.testing.assert_allclose(indim.nn.standardize(X).mean(axis=-1), 0, atol=1e-12)
+    np.testing.assert_allclose(indim.nn.glu(X[:, :2]), (X[:, 0] / (1 + np.exp(-X[:, 1])))[:, None])
+    with pytest.raises(TypeError, match="add np.log"):
+        indim.nn.logsumexp(X, b=X)
+    with pytest.raises(AttributeError, match="indim.lax has no 'pmap'"):
+        indim.lax.pmap
+    with pytest.raises(AttributeError, match="write indim.vmap"):
+        jnp.vectorize
+    with pytest.raises(AttributeError, match="has no 'nothing'"):
+        jnp.nothing
+
+
+@pytest.mark.parametrize("name", sorted(set(indim.nn.__all__) - {"one_hot", "glu"}))
+def test_activations_of_jax(name):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    x = np.concatenate([X - 3, [[0.0, -8.0, 9.0]]])
+    np.testing.assert_allclose(getattr(indim.nn, name)(x), getattr(jax.nn, name)(x), rtol=1e-6, atol=1e-12)
