@@ -1,5 +1,5 @@
-"""Short programs as users of JAX write them. Each takes the modules ``jax``, ``jax.numpy`` and ``jax.lax``, or
-those of indim, and gives a tree of arrays; `record_jax.py` records JAX's results."""
+"""Short programs as users of JAX write them. Each takes the modules ``jax``, ``jax.numpy`` and ``jax.lax``,
+or those of indim, and gives a tree of arrays; `record_jax.py` records JAX's results."""
 
 import collections
 import functools

@@ -78,36 +78,41 @@ _ADVICE = {"vectorize": "indim.numpy has no 'vectorize': write indim.vmap(f)"}
 def _with_signature_of_numpy(own, function, is_numpy_meaning):
     """The operation ``own``, which also takes the arguments of NumPy's ``function``; they are NumPy's if
     ``is_numpy_meaning(args)``, or if they are not the operation's."""
-    own_signature = inspect.signature(own)
-    try:
-        signature = inspect.signature(function)
-    except ValueError:
-        # NumPy 1.26 does not say the parameters of functions in C.
-        return own
-    parameters = list(own_signature.parameters)
 
-    def translated(args, kwargs):
-        """The arguments for ``own``, or None if it has no such parameter."""
-        bound, found = signature.bind(*args, **kwargs), {}
-        for position, (name, value) in enumerate(bound.arguments.items()):
-            default = signature.parameters[name].default
-            if value is default and value in (None, np._NoValue):
-                continue
-            name = parameters[position] if name not in parameters and position == 0 else name
-            name = _OWN_NAMES.get(name, name) if name not in parameters else name
-            if name not in parameters:
-                return None
-            found[name] = value
-        return found
+    @functools.cache
+    def signatures():
+        # Reading them takes longer than the import of the module may.
+        try:
+            return inspect.signature(own), inspect.signature(function)
+        except ValueError:
+            # NumPy 1.26 does not say the parameters of functions in C.
+            return inspect.signature(own), None
 
     def operation(*args, **kwargs):
+        own_signature, signature = signatures()
         if not is_numpy_meaning(args) and _binds(own_signature, args, kwargs):
             return own(*args, **kwargs)
-        found = translated(args, kwargs) if function is not np.select else None
+        if signature is None or function is np.select:
+            return function(*args, **kwargs)
+        found = _translated(own_signature, signature, args, kwargs)
         return function(*args, **kwargs) if found is None else own(**found)
 
     functools.update_wrapper(operation, own)
     return operation
+
+
+def _translated(own_signature, signature, args, kwargs):
+    """Arguments of NumPy's function for the operation, by name, or None if it has no such parameter."""
+    bound, found, parameters = signature.bind(*args, **kwargs), {}, list(own_signature.parameters)
+    for position, (name, value) in enumerate(bound.arguments.items()):
+        if value is signature.parameters[name].default and value in (None, np._NoValue):
+            continue
+        if name not in parameters:
+            name = parameters[0] if position == 0 else _OWN_NAMES.get(name, name)
+        if name not in parameters:
+            return None
+        found[name] = value
+    return found
 
 
 def _binds(signature, args, kwargs):
