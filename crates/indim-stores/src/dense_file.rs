@@ -11,8 +11,8 @@ use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use crate::npy::header::ArrayHeader;
-use crate::open_file::{FileRange, OpenFile};
-use crate::runs::FileRuns;
+use indim_io::open_file::{FileRange, OpenFile};
+use indim_io::runs::FileRuns;
 
 /// An array in a file, row-major or column-major, in either byte order.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::path::Path;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
-use crate::format_code::{FileWriter, FormatCode, FormatWriter, MapFile};
+use crate::format_code::{self, FileWriter, FormatCode, FormatWriter, MapFile};
 use crate::{
     ArrayFile, FileError, FileErrorKind, OutputFile, ResultMetadata, Sink, Source, StoreError,
 };
@@ -328,7 +328,7 @@ impl ArrayFormat {
     /// feature is off.
     pub(crate) fn member_not_named(&self, path: &Path) -> Option<FileErrorKind> {
         let members = self.code?.members(path)?;
-        Some(FileErrorKind::member_not_named(self.name, members))
+        Some(format_code::member_not_named(self.name, members))
     }
 
     /// Creates a result at `path`, with metadata from its inputs.

@@ -139,3 +139,15 @@ impl FileWriter {
         self.can_map
     }
 }
+
+/// The error of an archive path that names no member; if `members` could not be read, the error of
+/// reading them.
+pub(crate) fn member_not_named(
+    extension: &'static str,
+    members: Result<Vec<String>, FileErrorKind>,
+) -> FileErrorKind {
+    match members {
+        Ok(members) => FileErrorKind::MemberNotNamed { extension, members },
+        Err(error) => error,
+    }
+}

@@ -5,8 +5,8 @@ use indim_arrays::Array;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, ErrorCode, Shape};
 
-use crate::sink::with_elements;
 use crate::{ArrayRegion, StoreErrorKind};
+use indim_io::with_elements;
 
 /// Approximate bytes of a strip: the rows that are written at a time.
 const STRIP_BYTES: usize = 64 << 10;

@@ -5,9 +5,9 @@ use core::fmt;
 use indim_cpu::{CompileError, RunError};
 use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit};
 use indim_graph::{Graph, NodeKind, VerifyErrorKind};
+use indim_io::StoreError;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
-use indim_stores::StoreError;
 
 /// The maximum number of obstacles that a message names.
 const MAX_LISTED_OBSTACLES: usize = 3;

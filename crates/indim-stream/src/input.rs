@@ -1,8 +1,8 @@
 //! The inputs of a streamed program, and how its inputs and outputs are stored.
 
 use indim_cpu::ArrayView;
+use indim_io::{Sink, Source};
 use indim_ops::ArrayType;
-use indim_stores::{Sink, Source};
 
 /// An input: an array in memory, or a stored array that is read piece by piece.
 ///

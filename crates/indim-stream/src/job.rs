@@ -2,10 +2,10 @@
 
 use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit, Stage, stages};
 use indim_graph::{Graph, Node, NodeKind, Operands, ValueId, VerifyErrorKind};
+use indim_io::ArrayRegion;
 use indim_ops::meaning::reduction::REDUCTION_LANES;
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
-use indim_stores::ArrayRegion;
 
 use crate::input::StorageInfo;
 use crate::rows::RowOrder;

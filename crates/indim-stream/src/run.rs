@@ -7,9 +7,9 @@ use std::sync::Arc;
 use indim_cpu::{Array, ArrayView};
 use indim_graph::chunks::InputSlice;
 use indim_graph::{Graph, NodeKind, ValueId};
+use indim_io::{ArrayRegion, MemoryResult, MemorySink, Sink, Source, StoreError};
 use indim_ops::ArrayType;
 use indim_shape::Shape;
-use indim_stores::{ArrayRegion, MemoryResult, MemorySink, Sink, Source, StoreError};
 
 use crate::carried::{CarriedReduction, PieceInput};
 use crate::counter::IndexSource;
@@ -30,7 +30,7 @@ use crate::rows::{Piece, RowOrder};
 /// use indim_builder::GraphBuilder;
 /// use indim_cpu::ArrayView;
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::{MemorySink, Sink};
+/// use indim_io::{MemorySink, Sink};
 /// use indim_stream::{StreamInput, StreamOptions, run};
 ///
 /// let b = GraphBuilder::new();

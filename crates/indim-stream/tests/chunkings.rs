@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::Graph;
+use indim_io::{ArrayRegion, MemorySink, MemorySource, Sink, Source, StoreError};
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
-use indim_stores::{ArrayRegion, MemorySink, MemorySource, Sink, Source, StoreError};
 use indim_stream::{Plan, StorageInfo, StreamError, StreamInput, StreamOptions};
 
 /// Numbers from a seed.

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::{AxisSlice, Graph};
+use indim_io::{ArrayRegion, MemoryResult, MemorySink, MemorySource, Sink, Source, StoreError};
 use indim_ops::{ArrayType, DType, Op, ReduceOp, SearchSide};
 use indim_shape::{RuleSet, Shape};
-use indim_stores::{ArrayRegion, MemoryResult, MemorySink, MemorySource, Sink, Source, StoreError};
 use indim_stream::{Plan, StorageInfo, StreamError, StreamInput, StreamOptions};
 
 /// Numbers from a seed.

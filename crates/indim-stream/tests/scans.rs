@@ -3,8 +3,8 @@
 use indim_builder::GraphBuilder;
 use indim_cpu::{Array, CompileOptions, compile};
 use indim_graph::Graph;
+use indim_io::{MemorySink, MemorySource, Sink};
 use indim_ops::{DType, ReduceOp};
-use indim_stores::{MemorySink, MemorySource, Sink};
 use indim_stream::{Plan, StorageInfo, StreamError, StreamInput, StreamOptions};
 
 /// `cumsum(x, axis) - max(x, axis)` for 600 rows of 700 elements.

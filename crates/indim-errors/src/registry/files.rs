@@ -9,7 +9,7 @@ codes! {
         explanation: "The message is that of the operating system: for example, the file does not exist, \
             you may not read it, or the disk is full. Check the path, the permissions and the free space.",
         example: Command(&["indim eval 'x' x=missing.npy"]),
-        raised_by: ["indim", "indim-cli", "indim-stores"],
+        raised_by: ["indim", "indim-cli", "indim-io"],
     }
     NOT_A_FILE = "not-a-file" {
         title: "A path names a folder, a device or a pipe where a regular file is needed",
@@ -19,14 +19,14 @@ codes! {
             "mkdir x.npy",
             "indim eval 'x' x=x.npy",
         ]),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io", "indim-stores"],
     }
     OWNER_NOT_KEPT = "owner-not-kept" {
         title: "A result cannot replace a file of another user or group",
         explanation: "The new file would keep the owner of the old one, which only a privileged user can \
             set. Write to another path, or remove the old file first.",
         example: Words("A result replaces a file of another user, in a folder that both users may write to."),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     NOT_NPY = "not-npy" {
         title: "A file is not a `.npy` file",
@@ -37,7 +37,7 @@ codes! {
             "printf 'no array' > x.npy",
             "indim eval 'x' x=x.npy",
         ]),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     UNKNOWN_VERSION = "unknown-version" {
         title: "A `.npy` file has an unknown version",
@@ -47,7 +47,7 @@ codes! {
             "printf '\\223NUMPY\\011\\000\\166\\000' > x.npy",
             "indim eval 'x' x=x.npy",
         ]),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     BAD_HEADER = "bad-header" {
         title: "The header of an array file is damaged",
@@ -57,14 +57,14 @@ codes! {
             "printf '\\223NUMPY\\001\\000\\002\\000{}' > x.npy",
             "indim eval 'x' x=x.npy",
         ]),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     ELEMENT_TYPE_NOT_IN_FORMAT = "element-type-not-in-format" {
         title: "A file format cannot store this element type",
         explanation: "Write the result to a `.npy` file, or convert it to a type that the format has, as \
             in `f32(x)`.",
         example: Command(&["indim eval 'x' 'x=c128([1])' -o x.safetensors"]),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io", "indim-stores"],
     }
     WRONG_LENGTH = "wrong-length" {
         title: "The number of bytes in a file does not match its shape",
@@ -75,7 +75,7 @@ codes! {
             "head -c 130 x.npy > cut.npy",
             "indim eval 'x' x=cut.npy",
         ]),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     BAD_ARCHIVE = "bad-archive" {
         title: "A `.npz` or `.safetensors` file is damaged",
@@ -85,7 +85,7 @@ codes! {
             "printf 'no archive' > x.npz",
             "indim eval 'x' x=x.npz:a",
         ]),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     MEMBER_NOT_NAMED = "member-not-named" {
         title: "The path of an archive names none of its arrays",
@@ -95,7 +95,7 @@ codes! {
             "indim eval 'a = x; b = x; a, b' x=1.0 --output x.npz",
             "indim eval 'x' x=x.npz",
         ]),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     NO_MEMBER = "no-member" {
         title: "An archive has no array of this name",
@@ -104,40 +104,40 @@ codes! {
             "indim eval 'a = x; b = x; a, b' x=1.0 --output x.npz",
             "indim eval 'x' x=x.npz:c",
         ]),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     OUTSIDE_OF_ARRAY = "outside-of-array" {
         title: "A region extends beyond its array",
         explanation: "Along each axis, the offset of the region plus its size must not exceed the size of \
             the array.",
         example: Words("A store reads rows 0 to 9 of an array with 3 rows."),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     READ_ONCE = "read-once" {
         title: "A pipe is asked for elements that it has already passed",
         explanation: "A pipe delivers its elements once, from the first to the last. Store the array in a \
             file, which can be read in any order.",
         example: Words("Your program reads rows 4 to 7 of a pipe, and then rows 0 to 3."),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     WRONG_PIECE = "wrong-piece" {
         title: "The type or shape of a written piece differs from that of its region",
         explanation: "Write pieces with the element type of the result and the shape of the region.",
         example: Words("A piece of type `f64` is written to a result of type `f32`."),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     INCOMPLETE = "incomplete" {
         title: "A result is finished before all elements are written",
         explanation: "Write every region once before you finish the result.",
         example: Words("A result of 10 rows is finished after 9 rows are written."),
-        raised_by: ["indim-stores"],
+        raised_by: ["indim-io"],
     }
     FILE_CHANGED = "file-changed" {
         title: "A file changed while it was read",
         explanation: "The result could mix old and new elements. Wait for the writer to finish, or read a \
             copy.",
         example: Words("Another process writes to an input while indim reads it piece by piece."),
-        raised_by: ["indim-cli", "indim-stores"],
+        raised_by: ["indim-cli", "indim-io"],
     }
     NOT_ZARR = "not-zarr" {
         title: "A path is not a Zarr array",

@@ -84,7 +84,7 @@ codes! {
             small operands can have such a shape. Check for an unintended broadcast, or compute the result \
             in parts.",
         example: Command(&["indim explain 'x + v' 'x=f32[9000000000,1]' 'v=f32[9000000000]' --rule numpy"]),
-        raised_by: ["indim-shape", "indim-stores", "indim-stream"],
+        raised_by: ["indim-io", "indim-shape", "indim-stream"],
     }
     SHAPES_DIFFER = "shapes-differ" {
         title: "The rule needs equal shapes, and the shapes differ",

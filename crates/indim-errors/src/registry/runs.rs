@@ -100,14 +100,14 @@ codes! {
             the result in parts, or stream the program piece by piece.",
         example: Command(&["indim eval 'sum(broadcast_to(x, [1000000, 1000]) * sin(broadcast_to(x, \
             [1000000, 1000])))' x=1.0 --memory-limit 1KiB"]),
-        raised_by: ["indim-cli", "indim-cpu", "indim-stores", "indim-stream"],
+        raised_by: ["indim-cli", "indim-cpu", "indim-io", "indim-stream"],
     }
     OUT_OF_MEMORY = "out-of-memory" {
         title: "The system cannot allocate memory for an array",
         explanation: "Free memory, compute the result in parts, or stream the program piece by piece from \
             and to files.",
         example: Command(&["indim eval 'broadcast_to(x, [1000000000, 1000000]) * 2' x=1.0"]),
-        raised_by: ["indim-arrays", "indim-cli", "indim-stores"],
+        raised_by: ["indim-arrays", "indim-cli", "indim-io"],
     }
     STOPPED = "stopped" {
         title: "The caller stopped the computation",

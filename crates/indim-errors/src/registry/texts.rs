@@ -278,7 +278,7 @@ codes! {
             `c64` and `c128`; `f8e4m3fn`, `f8e5m2`, `f8e4m3fnuz`, `f8e5m2fnuz`, `f8e4m3b11fnuz`, `i4` and \
             `u4` are only stored. indim reads no other types from files.",
         example: Command(&["indim explain 'x' 'x=f33[2]'"]),
-        raised_by: ["indim", "indim-stores", "indim-text"],
+        raised_by: ["indim", "indim-io", "indim-stores", "indim-text"],
     }
     UNEXPECTED = "unexpected" {
         title: "A model file or the text of a graph has an unexpected token",

@@ -12,8 +12,8 @@ use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use crate::format_code::FormatCode;
-use crate::memory::MemorySource;
 use crate::{ArrayRegion, Source, StoreError, StoreErrorKind};
+use indim_io::MemorySource;
 
 /// A column of a CSV table: `i64` if every field is an integer, `bool` if every field is `true` or `false`,
 /// otherwise `f64`.

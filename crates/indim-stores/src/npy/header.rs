@@ -14,8 +14,8 @@ use indim_arrays::row_major_byte_strides;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{MAX_RANK, RankLimitError, Shape, saturating_size};
 
-use super::descr::{from_descr, number_size};
 use crate::FileErrorKind;
+use indim_io::npy::{from_descr, number_size};
 
 /// Maximum bytes of a header. NumPy's own limit, for files that are not trusted, is 10,000.
 pub(crate) const MAX_HEADER_BYTES: usize = 64 * 1024;

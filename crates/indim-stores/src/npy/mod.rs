@@ -1,17 +1,15 @@
 //! Files in NumPy's format `.npy`.
 //!
-//! - `header.rs`: the header; `descr.rs`: element types in it;
+//! - `header.rs`: the header;
 //! - `read.rs`: reads arrays into memory; `stream.rs`: reads arrays from a pipe of unknown length;
 //! - `source.rs`: a file as a source;
-//! - `write.rs`: writes `.npy` files and text files; `sink.rs`: a file or stream as a sink.
+//! - `sink.rs`: a file or stream as a sink. `npy/` of `indim-io` writes whole files.
 
-pub(crate) mod descr;
 pub(crate) mod header;
 pub(crate) mod read;
 mod sink;
 mod source;
 mod stream;
-pub(crate) mod write;
 
 use std::path::Path;
 
@@ -19,10 +17,9 @@ pub use read::read_npy_type;
 pub use sink::NpySink;
 pub use source::NpySource;
 pub use stream::ArrayStream;
-pub use write::{write_npy, write_npy_to, write_text};
 
 use crate::format_code::{FileWriter, FormatCode, FormatWriter, MapFile};
-use crate::{ArrayFile, FileError, Sink, Source, StoreError};
+use crate::{ArrayFile, FileError, Sink, Source, StoreError, write_npy_to};
 
 /// The format `.npy`.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ use crate::{
 use indim_arrays::Array;
 use indim_ops::ArrayType;
 
-use super::write::npy_header;
-use crate::output_file::OutputFile;
-use crate::runs::{write_next, write_runs};
-use crate::shared_output::CompleteSharedOutput;
 use crate::{FileError, FileErrorKind};
+use indim_io::OutputFile;
+use indim_io::npy::npy_header;
+use indim_io::runs::{write_next, write_runs};
+use indim_io::shared_output::CompleteSharedOutput;
 
 /// A sink that writes a row-major `.npy` file, which appears complete or not at all (see [`OutputFile`]), or
 /// writes to a pipe.

@@ -9,8 +9,8 @@ use indim_ops::ArrayType;
 
 use super::header::ArrayHeader;
 use super::read;
-use crate::runs::FileRuns;
 use crate::{ArrayFile, ArrayRegion, FileError, FileErrorKind, Source, StoreError, StoreErrorKind};
+use indim_io::runs::FileRuns;
 
 /// Initial capacity of the buffer, in bytes; it doubles when it is full.
 const FIRST_BYTES: usize = 1 << 20;

@@ -16,9 +16,9 @@ use indim_ops::ArrayType;
 
 use super::read::MAX_TRAILING_BYTES;
 use crate::npy::header::ArrayHeader;
-use crate::open_file::{FileRange, OpenFile};
-use crate::runs::FileRuns;
 use crate::{FileError, FileErrorKind};
+use indim_io::open_file::{FileRange, OpenFile};
+use indim_io::runs::FileRuns;
 
 /// Maximum number of cursors. A program that reads several slices of the array in turn needs one for each
 /// slice.

@@ -19,7 +19,7 @@ pub use write::write_npz_to;
 
 use indim_ops::ArrayType;
 
-use crate::format_code::{FileWriter, FormatCode, FormatWriter, MapFile};
+use crate::format_code::{self, FileWriter, FormatCode, FormatWriter, MapFile};
 use crate::{ArrayFile, FileError, FileErrorKind, Source, StoreError};
 
 /// The format `.npz`.
@@ -33,7 +33,7 @@ static WRITER: FileWriter = FileWriter {
 };
 
 fn member_not_named(path: &Path) -> FileError {
-    FileError::new(path, FileErrorKind::member_not_named("npz", read::members(path)))
+    FileError::new(path, format_code::member_not_named("npz", read::members(path)))
 }
 
 impl FormatCode for Npz {

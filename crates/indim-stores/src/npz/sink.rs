@@ -15,11 +15,11 @@ use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use super::write::NpzWriter;
-use crate::npy::write::npy_header;
-use crate::output_file::OutputFile;
-use crate::runs::{write_next, write_runs};
-use crate::shared_output::{CompleteSharedOutput, SharedOutput};
 use crate::{FileError, FileErrorKind};
+use indim_io::OutputFile;
+use indim_io::npy::npy_header;
+use indim_io::runs::{write_next, write_runs};
+use indim_io::shared_output::{CompleteSharedOutput, SharedOutput};
 
 /// Index of the result that [`npz_sinks`] streams into the archive: the largest.
 ///

@@ -7,7 +7,7 @@ use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
 use crate::FileErrorKind;
 use crate::format_code::NamedArray;
-use crate::npy::write::{check_length, npy_header};
+use indim_io::npy::{check_length, npy_header};
 
 /// Writes dense row-major arrays as an uncompressed `.npz` archive, like `numpy.savez`.
 ///

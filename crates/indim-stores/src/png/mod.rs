@@ -18,8 +18,8 @@ use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::format_code::{FormatCode, FormatWriter};
-use crate::result_metadata::chunk_bytes;
 use crate::{OutputFile, ResultMetadata, Source, StoreError, StoreErrorKind, image};
+use indim_io::result_metadata::chunk_bytes;
 
 /// The format PNG.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::output_file::OutputFile;
+use indim_io::OutputFile;
 
 /// A shared handle to an output file. The encoder owns one copy and writes through it; the sink takes the
 /// file back through the other copy, to complete it.

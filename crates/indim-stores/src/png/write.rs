@@ -7,8 +7,8 @@ use png::{BitDepth, ColorType, Encoder, EncodingError, StreamWriter};
 use super::png_error;
 use crate::image::{self, ImageRows};
 use crate::png::output_handle::OutputHandle;
-use crate::sink::{CompleteResult, Sink};
 use crate::{ArrayRegion, OutputFile, StoreError, StoreErrorKind};
+use indim_io::{CompleteResult, Sink};
 
 /// A PNG result: `u8` or `u16` of shape `[height, width]` or `[height, width, channels]`, with 1 to 4
 /// channels. Rows are compressed as they are written.

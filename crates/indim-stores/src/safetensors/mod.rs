@@ -15,7 +15,7 @@ pub use sink::safetensors_sinks;
 pub use source::SafetensorsSource;
 pub use tensors::{read_tensor, read_tensor_type, write_safetensors_to};
 
-use crate::format_code::{FileWriter, FormatCode, FormatWriter, MapFile};
+use crate::format_code::{self, FileWriter, FormatCode, FormatWriter, MapFile};
 use crate::{ArrayFile, FileError, FileErrorKind, Source, StoreError};
 
 /// The format `.safetensors`.
@@ -30,7 +30,7 @@ static WRITER: FileWriter = FileWriter {
 
 fn member_not_named(path: &Path) -> FileError {
     let names = tensors::tensor_names(path);
-    FileError::new(path, FileErrorKind::member_not_named("safetensors", names))
+    FileError::new(path, format_code::member_not_named("safetensors", names))
 }
 
 impl FormatCode for Safetensors {

@@ -9,10 +9,10 @@ use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use super::tensors::{TensorLayout, little_endian};
-use crate::output_file::OutputFile;
-use crate::runs::write_runs;
-use crate::shared_output::{CompleteSharedOutput, SharedOutput};
 use crate::{FileError, FileErrorKind};
+use indim_io::OutputFile;
+use indim_io::runs::write_runs;
+use indim_io::shared_output::{CompleteSharedOutput, SharedOutput};
 
 /// Sinks for the tensors of a file. The file appears once all tensors are complete and committed.
 ///

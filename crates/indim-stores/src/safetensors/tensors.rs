@@ -19,8 +19,8 @@ use super::header::{METADATA_KEY, find, names};
 use crate::format_code::NamedArray;
 use crate::npy::header::{ArrayHeader, swap_bytes};
 use crate::npy::read::{open, read_elements};
-use crate::npy::write::check_length;
 use crate::{ArrayFile, FileError, FileErrorKind};
+use indim_io::npy::check_length;
 
 /// Maximum bytes of a header. 100,000 tensors take about 10 MB.
 const MAX_HEADER_BYTES: usize = 16 << 20;

@@ -5,7 +5,7 @@ use std::io::{Read, Seek};
 use tiff::decoder::Decoder;
 use tiff::tags::{ByteOrder, Tag, Type, ValueBuffer};
 
-use crate::geography::{GeoTag, Geography};
+use indim_io::{GeoTag, Geography};
 
 /// ModelPixelScale, ModelTiepoint, ModelTransformation, GeoKeyDirectory, GeoDoubleParams, GeoAsciiParams,
 /// GDAL_METADATA, GDAL_NODATA.

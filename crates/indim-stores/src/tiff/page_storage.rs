@@ -9,7 +9,7 @@ use indim_shape::{Diagnostic, ErrorCode};
 
 use super::{bad_tiff, tiff_error};
 use crate::StoreErrorKind;
-use crate::zstd::ZSTD_RATIO;
+use indim_io::codecs::zstd::ZSTD_RATIO;
 
 /// Bytes of tables and buffers of a decompressor.
 const DECODER_BYTES: usize = 320 << 10;

@@ -9,11 +9,11 @@ use std::io::{Seek, SeekFrom, Write};
 use indim_arrays::Array;
 use indim_ops::{ArrayType, DType};
 
-use crate::geography::{GeoTag, Geography};
 use crate::image::{self, ImageRows};
-use crate::output_file::OutputFile;
-use crate::sink::{CompleteResult, Sink};
 use crate::{ArrayRegion, StoreError, StoreErrorKind};
+use indim_io::OutputFile;
+use indim_io::{CompleteResult, Sink};
+use indim_io::{GeoTag, Geography};
 
 /// Maximum bytes of the elements in a classic TIFF file, which has 32-bit offsets. Larger arrays are
 /// written as BigTIFF, with 64-bit offsets. The 64 MiB below 4 GiB are for tags and strip lists.

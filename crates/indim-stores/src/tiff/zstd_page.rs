@@ -10,8 +10,8 @@ use tiff::tags::Tag;
 use super::{bad_tiff, tiff_error};
 use crate::StoreErrorKind;
 use crate::npy::header::swap_bytes;
-use crate::open_file::{FileRange, OpenFile};
-use crate::zstd;
+use indim_io::codecs::zstd;
+use indim_io::open_file::{FileRange, OpenFile};
 use indim_ops::DType;
 
 /// Values of the tag `Predictor`.

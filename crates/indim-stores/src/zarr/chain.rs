@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::bad_zarr;
 use super::codec::ByteCodec;
 use crate::StoreErrorKind;
-use crate::copy::{BlockOrigin, copy_block, fill_block};
 use crate::npy::header::swap_bytes;
+use indim_io::copy::{BlockOrigin, copy_block, fill_block};
 
 /// Maximum nesting of shards. Each level decodes the one below it as a whole.
 const MAX_NESTED_SHARDS: usize = 4;

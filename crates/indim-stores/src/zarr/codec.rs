@@ -5,10 +5,10 @@ use std::io::{self, Read};
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use serde_json::Value;
 
-use super::blosc;
-use super::crc32c::crc32c;
-use super::shuffle::unshuffle_bytes;
-use crate::zstd;
+use indim_io::codecs::blosc;
+use indim_io::codecs::crc32c::crc32c;
+use indim_io::codecs::shuffle::unshuffle_bytes;
+use indim_io::codecs::zstd;
 
 /// Maximum ratio of deflate: decompressed bytes per compressed byte.
 const DEFLATE_RATIO: usize = 1032;

@@ -4,7 +4,7 @@ use indim_graph::Literal;
 use indim_ops::{DType, DTypeClass};
 use serde_json::Value;
 
-use crate::npy::descr::{from_descr, number_size};
+use indim_io::npy::{from_descr, number_size};
 
 /// indim's element types and Zarr's names of data types in version 3.
 const NAMES: [(DType, &str); 15] = [

@@ -6,9 +6,10 @@ use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError};
 use serde_json::{Map, Value, json};
 
 use super::chain::{CodecChain, ElementCoding, name_and_configuration};
-use super::{bad_zarr, blosc, element};
+use super::{bad_zarr, element};
 use crate::StoreErrorKind;
-use crate::result_metadata::chunk_bytes;
+use indim_io::codecs::blosc;
+use indim_io::result_metadata::chunk_bytes;
 
 /// The known members of a `zarr.json`. Any other member is an error, unless its `must_understand` is
 /// false.
@@ -163,7 +164,7 @@ pub(super) fn array_metadata_json(
     }
     let mut codecs = vec![bytes];
     if blosc::is_encodable(chunk_bytes(dtype, chunks)) {
-        codecs.push(blosc::metadata(dtype.size()));
+        codecs.push(blosc_metadata(dtype.size()));
     }
     let mut metadata = json!({
         "zarr_format": 3,
@@ -254,6 +255,21 @@ fn axis_name(name: &Value) -> Option<String> {
 fn xarray_axis_names(attributes: &Map<String, Value>) -> Option<Vec<String>> {
     let names = attributes.get("_ARRAY_DIMENSIONS")?.as_array()?;
     names.iter().map(|name| name.as_str().map(str::to_owned)).collect()
+}
+
+/// The codec of results in metadata, for elements of this size.
+fn blosc_metadata(element_size: usize) -> Value {
+    let shuffle = if element_size > 1 { "shuffle" } else { "noshuffle" };
+    json!({
+        "name": "blosc",
+        "configuration": {
+            "cname": "lz4",
+            "clevel": 5,
+            "shuffle": shuffle,
+            "typesize": element_size,
+            "blocksize": blosc::BLOCK_BYTES,
+        },
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! - `metadata.rs`: the metadata of an array; `element.rs`: data types and fill values; `attributes.rs`:
 //!   scale and missing values;
 //! - `chain.rs`: the chain of codecs, with transposition and shards; `codec.rs`: codecs of bytes, with
-//!   bounded output; `crc32c.rs`: a checksum; `blosc.rs`, `blosc_lz.rs`, `shuffle.rs`: Blosc;
+//!   bounded output, over those of `indim-io`;
 //! - `decode_plan.rs`: chunk shapes and the memory of decoding, from metadata;
 //! - `read.rs`: reads regions; `grid_cells.rs`: the chunks that intersect a region; `store.rs`: chunk files;
 //! - `sink.rs`: results; `array_path.rs`: their paths and groups; `unfinished_folder.rs`: incomplete results
@@ -11,17 +11,13 @@
 
 mod array_path;
 mod attributes;
-mod blosc;
-mod blosc_lz;
 mod chain;
 mod codec;
-mod crc32c;
 mod decode_plan;
 mod element;
 mod grid_cells;
 mod metadata;
 mod read;
-mod shuffle;
 mod sink;
 mod store;
 mod unfinished_folder;
@@ -44,9 +40,9 @@ use self::read::CachedShard;
 use self::store::PathVersion;
 use crate::file::read_file;
 use crate::format_code::{FormatCode, FormatWriter};
-use crate::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, memory_limit_advice};
-use crate::source::{Source, check_region};
 use crate::{ArrayRegion, MemoryLimitError, ResultMetadata, StoreError, StoreErrorKind};
+use indim_io::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, memory_limit_advice};
+use indim_io::{Source, check_region};
 
 pub use sink::{ZarrOptions, ZarrSink};
 pub use unfinished_folder::remove_unfinished_folders;

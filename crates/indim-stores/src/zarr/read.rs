@@ -9,12 +9,12 @@ use super::chain::{ElementCodec, ShardEntry, Sharding};
 use super::grid_cells::{GridCell, cells};
 use super::store::ChunkFile;
 use super::{ZarrArray, bad_zarr};
-use crate::copy::{BlockOrigin, copy_block, fill_block};
 use crate::library_panics::catch_library_panic;
 use crate::npy::header::swap_bytes;
-use crate::result_metadata::chunk_bytes;
-use crate::runs::FileRuns;
 use crate::{ArrayRegion, StoreErrorKind};
+use indim_io::copy::{BlockOrigin, copy_block, fill_block};
+use indim_io::result_metadata::chunk_bytes;
+use indim_io::runs::FileRuns;
 
 /// Bytes of a batch of small chunks, so that each thread has enough work.
 pub(super) const BATCH_BYTES: usize = 64 << 10;

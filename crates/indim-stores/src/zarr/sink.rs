@@ -14,12 +14,15 @@ use serde_json::Value;
 use super::array_path::{ArrayPath, parent};
 use super::metadata::{self, ChunkKeys};
 use super::unfinished_folder::UnfinishedFolder;
-use super::{blosc, error_at, store};
-use crate::copy::{BlockOrigin, copy_block};
+use super::{error_at, store};
 use crate::npy::header::swap_bytes;
-use crate::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, encoding_concurrency};
-use crate::sink::{CompleteResult, Sink, check_complete, with_elements};
 use crate::{ArrayRegion, StoreError, StoreErrorKind};
+use indim_io::codecs::blosc;
+use indim_io::copy::{BlockOrigin, copy_block};
+use indim_io::result_metadata::{
+    chunk_bytes, default_chunks, encoding_bytes, encoding_concurrency,
+};
+use indim_io::{CompleteResult, Sink, check_complete, with_elements};
 
 /// Names of the chunk files of results.
 const KEYS: ChunkKeys = ChunkKeys { has_prefix: true, separator: '/' };

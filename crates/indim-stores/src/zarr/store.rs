@@ -9,9 +9,9 @@ use std::time::SystemTime;
 use super::bad_zarr;
 use super::unfinished_folder::writing;
 use crate::StoreErrorKind;
-use crate::error::system_message;
 use crate::file::open_file;
-use crate::open_file::{FileRange, OpenFile, version};
+use indim_io::open_file::{FileRange, OpenFile, version};
+use indim_io::system_message;
 
 /// The version of the file at a path.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use indim_shape::Shape;
 ///
 /// ```
 /// use indim_shape::Shape;
-/// use indim_stores::ArrayRegion;
+/// use indim_io::ArrayRegion;
 ///
 /// let region = ArrayRegion::new([2, 0], [2, 5]);
 /// assert_eq!((region.starts(), region.extents()), (&[2, 0][..], &Shape::from([2, 5])));
@@ -38,7 +38,7 @@ impl ArrayRegion {
     ///
     /// ```
     /// use indim_shape::Shape;
-    /// use indim_stores::ArrayRegion;
+    /// use indim_io::ArrayRegion;
     ///
     /// assert_eq!(ArrayRegion::whole(&Shape::from([3, 4])), ArrayRegion::new([0, 0], [3, 4]));
     /// ```
@@ -76,7 +76,7 @@ impl ArrayRegion {
     ///
     /// ```
     /// use indim_shape::Shape;
-    /// use indim_stores::ArrayRegion;
+    /// use indim_io::ArrayRegion;
     ///
     /// let grid: Vec<ArrayRegion> = ArrayRegion::grid(&Shape::from([3, 4]), &[2, 4]).collect();
     /// assert_eq!(grid, [ArrayRegion::new([0, 0], [2, 4]), ArrayRegion::new([2, 0], [1, 4])]);

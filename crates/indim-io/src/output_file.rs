@@ -11,7 +11,7 @@ use indim_graph::terminal::printable;
 use indim_ops::ArrayType;
 
 use crate::hidden_names::HiddenNames;
-use crate::npy::write::npy_header;
+use crate::npy::npy_header;
 use crate::{CompleteResult, FileError, FileErrorKind, StoreError};
 
 /// Maximum number of symbolic links followed, as in Linux.
@@ -32,7 +32,7 @@ const MAX_TRIES: usize = 8;
 /// target is replaced. Bytes for a pipe or a device are written directly.
 ///
 /// ```
-/// use indim_stores::OutputFile;
+/// use indim_io::OutputFile;
 /// use std::io::Write;
 ///
 /// let folder = tempfile::tempdir()?;
@@ -81,7 +81,7 @@ impl OutputFile {
     /// a hidden name, by which other processes could open it, or if it is a pipe or a device.
     ///
     /// ```
-    /// use indim_stores::{ArrayFile, OutputFile};
+    /// use indim_io::{ArrayFile, OutputFile};
     /// use indim_ops::{ArrayType, DType};
     ///
     /// let folder = tempfile::tempdir()?;
@@ -129,14 +129,14 @@ impl OutputFile {
     }
 
     /// The folder of the final name.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         folder(self.target.final_path().unwrap_or(&self.path))
     }
 
     /// Whether both files have the same final name in the same folder.
     ///
     /// ```
-    /// use indim_stores::OutputFile;
+    /// use indim_io::OutputFile;
     ///
     /// let folder = tempfile::tempdir()?;
     /// let create = |name: &str| OutputFile::create(&folder.path().join(name));
@@ -166,7 +166,7 @@ impl OutputFile {
     /// To publish several files together, complete all of them before the first one gets its name.
     ///
     /// ```
-    /// use indim_stores::OutputFile;
+    /// use indim_io::OutputFile;
     /// use std::io::Write;
     ///
     /// let folder = tempfile::tempdir()?;

@@ -2,7 +2,7 @@
 
 /// Unshuffles bytes: `from` has the first byte of each element of `element_size` bytes, then the second
 /// byte of each, and so on. A remainder shorter than an element follows unchanged.
-pub(super) fn unshuffle_bytes(from: &[u8], element_size: usize, to: &mut [u8]) {
+pub fn unshuffle_bytes(from: &[u8], element_size: usize, to: &mut [u8]) {
     let count = from.len() / element_size;
     for (byte, plane) in from[..count * element_size].chunks_exact(count.max(1)).enumerate() {
         for (index, &value) in plane.iter().enumerate() {
@@ -14,7 +14,7 @@ pub(super) fn unshuffle_bytes(from: &[u8], element_size: usize, to: &mut [u8]) {
 
 /// Unshuffles bits: for each byte of an element, `from` has bit 0 of all elements, then bit 1 of all, and so
 /// on. Blosc shuffles bits only if the number of elements is a multiple of eight.
-pub(super) fn unshuffle_bits(from: &[u8], element_size: usize, to: &mut [u8]) {
+pub(crate) fn unshuffle_bits(from: &[u8], element_size: usize, to: &mut [u8]) {
     let count = from.len() / element_size;
     debug_assert!(count.is_multiple_of(8), "the bits of {count} elements are as they were");
     let row = count / 8;
@@ -33,7 +33,7 @@ pub(super) fn unshuffle_bits(from: &[u8], element_size: usize, to: &mut [u8]) {
 }
 
 /// The inverse of [`unshuffle_bytes`].
-pub(super) fn shuffle_bytes(from: &[u8], element_size: usize, to: &mut [u8]) {
+pub(crate) fn shuffle_bytes(from: &[u8], element_size: usize, to: &mut [u8]) {
     let count = from.len() / element_size;
     let (planes, rest) = to.split_at_mut(count * element_size);
     for (byte, plane) in planes.chunks_exact_mut(count.max(1)).enumerate() {

@@ -7,14 +7,15 @@ use indim_ops::ArrayType;
 
 /// Contiguous elements in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileRun {
+pub struct FileRun {
     /// Index of the first element among the elements of the array, in the order of the file.
-    pub(crate) start: usize,
-    pub(crate) elements: usize,
+    pub start: usize,
+    /// Number of elements.
+    pub elements: usize,
 }
 
 /// The runs of a region, in the order of the file.
-pub(crate) struct FileRuns {
+pub struct FileRuns {
     /// Extents in the region and strides in the file, in elements, of the axes outside a run, slowest
     /// first.
     outer: Vec<(usize, usize)>,
@@ -24,7 +25,8 @@ pub(crate) struct FileRuns {
 }
 
 impl FileRuns {
-    pub(crate) fn new(shape: &[usize], region: &ArrayRegion, is_column_major: bool) -> Self {
+    /// The runs of a region of an array of this shape, which is stored row-major or column-major.
+    pub fn new(shape: &[usize], region: &ArrayRegion, is_column_major: bool) -> Self {
         let mut axes: Vec<usize> = (0..shape.len()).collect();
         if is_column_major {
             axes.reverse();
@@ -72,7 +74,10 @@ impl Iterator for FileRuns {
 
 /// Writes a region to a stream that has `written` elements of the array; returns the new count. The region
 /// must continue in row-major order.
-pub(crate) fn write_next(
+///
+/// # Errors
+/// Those of the stream; `NotSeekable` for a region that does not continue.
+pub fn write_next(
     stream: &mut dyn Write,
     written: usize,
     array_type: &ArrayType,
@@ -92,7 +97,10 @@ pub(crate) fn write_next(
 }
 
 /// Writes a region to a file with the row-major array at byte offset `start`.
-pub(crate) fn write_runs(
+///
+/// # Errors
+/// Those of the file.
+pub fn write_runs(
     file: &mut (impl Write + Seek),
     start: u64,
     array_type: &ArrayType,

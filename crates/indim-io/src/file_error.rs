@@ -12,7 +12,7 @@ use indim_shape::{Diagnostic, ErrorCode, RankLimitError, Shape, ShapeError};
 /// A file that cannot be read or written as an array.
 ///
 /// ```
-/// use indim_stores::ArrayFile;
+/// use indim_io::ArrayFile;
 /// use std::path::Path;
 ///
 /// let error = ArrayFile::open(Path::new("no such folder/x.npy")).unwrap_err();
@@ -31,7 +31,7 @@ pub struct FileError {
 /// The kinds of errors.
 ///
 /// ```
-/// use indim_stores::{ArrayFile, FileErrorKind, write_npy};
+/// use indim_io::{ArrayFile, FileErrorKind, write_npy};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -131,22 +131,9 @@ pub enum FileErrorKind {
     },
 }
 
-impl FileErrorKind {
-    /// The error of an archive path that names no member; if `members` could not be read, the error of
-    /// reading them.
-    pub(crate) fn member_not_named(
-        extension: &'static str,
-        members: Result<Vec<String>, FileErrorKind>,
-    ) -> FileErrorKind {
-        match members {
-            Ok(members) => FileErrorKind::MemberNotNamed { extension, members },
-            Err(error) => error,
-        }
-    }
-}
-
 impl FileError {
-    pub(crate) fn new(path: &Path, kind: FileErrorKind) -> Self {
+    /// An error of the file at this path.
+    pub fn new(path: &Path, kind: FileErrorKind) -> Self {
         FileError { path: path.to_owned(), kind }
     }
 

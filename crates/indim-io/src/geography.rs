@@ -5,24 +5,29 @@
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Geography {
     /// The height and the width of the grid.
-    pub(crate) size: [usize; 2],
-    pub(crate) tags: Vec<GeoTag>,
+    pub size: [usize; 2],
+    /// The tags.
+    pub tags: Vec<GeoTag>,
 }
 
 /// A TIFF tag: its number, type, number of values, and their bytes in native byte order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct GeoTag {
-    pub(crate) number: u16,
-    pub(crate) value_type: u16,
-    pub(crate) count: u64,
-    pub(crate) bytes: Vec<u8>,
+pub struct GeoTag {
+    /// Number of the tag.
+    pub number: u16,
+    /// TIFF's number of the type of its values.
+    pub value_type: u16,
+    /// Number of values.
+    pub count: u64,
+    /// Bytes of the values.
+    pub bytes: Vec<u8>,
 }
 
 impl Geography {
     /// Whether there are no tags.
     ///
     /// ```
-    /// use indim_stores::Geography;
+    /// use indim_io::Geography;
     ///
     /// assert!(Geography::default().is_empty());
     /// ```
@@ -33,7 +38,7 @@ impl Geography {
     /// Whether the tags apply to a result of this height and width.
     ///
     /// ```
-    /// use indim_stores::Geography;
+    /// use indim_io::Geography;
     ///
     /// assert!(!Geography::default().fits(2, 3));
     /// ```

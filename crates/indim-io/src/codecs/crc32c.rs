@@ -34,7 +34,7 @@ const fn tables() -> [[u32; 256]; 8] {
 }
 
 /// The checksum of some bytes.
-pub(super) fn crc32c(bytes: &[u8]) -> u32 {
+pub fn crc32c(bytes: &[u8]) -> u32 {
     let (eights, rest) = bytes.as_chunks::<8>();
     let sum = eights.iter().fold(!0, |sum: u32, eight| {
         let word = u64::from_le_bytes(*eight) ^ u64::from(sum);

@@ -18,7 +18,7 @@ const MAX_NAMES: usize = 1 << 16;
 /// ```
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join(".indim-left.tmp"), "half")?;
-/// indim_stores::remove_stale_files(folder.path());
+/// indim_io::remove_stale_files(folder.path());
 /// # if cfg!(unix) {
 /// assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
 /// # }

@@ -8,7 +8,7 @@ use crate::output_file::CompleteOutput;
 
 /// A target that several sinks write. The last sink to complete takes it, to complete the file.
 #[derive(Debug)]
-pub(crate) struct SharedOutput<T>(Arc<Mutex<SharedState<T>>>);
+pub struct SharedOutput<T>(Arc<Mutex<SharedState<T>>>);
 
 #[derive(Debug)]
 struct SharedState<T> {
@@ -20,7 +20,7 @@ struct SharedState<T> {
 
 impl<T> SharedOutput<T> {
     /// A target shared by this number of sinks.
-    pub(crate) fn new(target: T, sinks: usize) -> Self {
+    pub fn new(target: T, sinks: usize) -> Self {
         SharedOutput(Arc::new(Mutex::new(SharedState {
             target: Some(target),
             incomplete_sinks: sinks,
@@ -28,7 +28,7 @@ impl<T> SharedOutput<T> {
     }
 
     /// A handle for another sink.
-    pub(crate) fn share(&self) -> Self {
+    pub fn share(&self) -> Self {
         SharedOutput(Arc::clone(&self.0))
     }
 
@@ -37,12 +37,12 @@ impl<T> SharedOutput<T> {
     }
 
     /// Calls `call` with the target.
-    pub(crate) fn with<R>(&self, call: impl FnOnce(&mut T) -> R) -> R {
+    pub fn with<R>(&self, call: impl FnOnce(&mut T) -> R) -> R {
         call(self.lock().target.as_mut().expect("invariant: this sink is not complete"))
     }
 
     /// Counts a sink as complete; returns the target for the last one.
-    pub(crate) fn complete_one(self) -> Option<T> {
+    pub fn complete_one(self) -> Option<T> {
         let mut state = self.lock();
         state.incomplete_sinks -= 1;
         if state.incomplete_sinks == 0 { state.target.take() } else { None }
@@ -52,7 +52,7 @@ impl<T> SharedOutput<T> {
 /// The complete file for the sink that completed last; `None` for the sinks before it, and for a `.npy`
 /// stream, which has no name to get.
 #[derive(Debug)]
-pub(crate) struct CompleteSharedOutput(pub(crate) Option<CompleteOutput>);
+pub struct CompleteSharedOutput(pub Option<CompleteOutput>);
 
 impl CompleteResult for CompleteSharedOutput {
     fn commit(self: Box<Self>) -> Result<(), StoreError> {

@@ -9,7 +9,7 @@ use crate::ArrayRegion;
 ///
 /// ```
 /// use indim_shape::Shape;
-/// use indim_stores::{ArrayRegion, copy_from_region};
+/// use indim_io::{ArrayRegion, copy_from_region};
 ///
 /// let mut column = [0; 2];
 /// let second_column = ArrayRegion::new([0, 1], [2, 1]);
@@ -37,7 +37,7 @@ pub fn copy_from_region(
 ///
 /// ```
 /// use indim_shape::Shape;
-/// use indim_stores::{ArrayRegion, copy_into_region};
+/// use indim_io::{ArrayRegion, copy_into_region};
 ///
 /// let mut array = [0; 6];
 /// copy_into_region(&[7, 8], &mut array, &Shape::from([2, 3]), 1, &ArrayRegion::new([0, 1], [2, 1]));
@@ -61,16 +61,18 @@ pub fn copy_into_region(
 
 /// The shape of a row-major array, and the index of the first element of a block in it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BlockOrigin<'a> {
-    pub(crate) shape: &'a [usize],
-    pub(crate) starts: &'a [usize],
+pub struct BlockOrigin<'a> {
+    /// Shape of the array.
+    pub shape: &'a [usize],
+    /// Index of the block's first element along each axis.
+    pub starts: &'a [usize],
 }
 
 /// Copies a block of these extents, with `size` bytes per element, between row-major arrays.
 ///
 /// # Panics
 /// If the block is outside one of the arrays, or a slice is too short.
-pub(crate) fn copy_block(
+pub fn copy_block(
     (from, from_origin): (&[u8], BlockOrigin<'_>),
     (to, to_origin): (&mut [u8], BlockOrigin<'_>),
     extents: &[usize],
@@ -85,13 +87,7 @@ pub(crate) fn copy_block(
 ///
 /// # Panics
 /// If the block is outside the array, or `to` is too short.
-#[cfg(feature = "zarr")]
-pub(crate) fn fill_block(
-    element: &[u8],
-    to: &mut [u8],
-    origin: BlockOrigin<'_>,
-    extents: &[usize],
-) {
+pub fn fill_block(element: &[u8], to: &mut [u8], origin: BlockOrigin<'_>, extents: &[usize]) {
     for_each_run(origin, origin, extents, element.len(), |start, _, bytes| {
         let run = &mut to[start..start + bytes];
         match element.iter().all(|&byte| byte == element[0]) {
@@ -146,7 +142,8 @@ fn for_each_run(
 }
 
 impl<'a> BlockOrigin<'a> {
-    pub(crate) fn new(shape: &'a [usize], starts: &'a [usize]) -> Self {
+    /// The origin of a block with these starts in an array of this shape.
+    pub fn new(shape: &'a [usize], starts: &'a [usize]) -> Self {
         BlockOrigin { shape, starts }
     }
 

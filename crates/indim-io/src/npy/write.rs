@@ -19,7 +19,7 @@ const GROWTH_DIGITS: usize = 21;
 /// [`OutputFile`].
 ///
 /// ```
-/// use indim_stores::write_npy;
+/// use indim_io::write_npy;
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -44,7 +44,7 @@ pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result
 /// ```
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("broadcast.svg");
-/// indim_stores::write_text(&path, "<svg/>")?;
+/// indim_io::write_text(&path, "<svg/>")?;
 /// assert_eq!(std::fs::read_to_string(&path)?, "<svg/>");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -61,14 +61,14 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
 /// Writes a dense row-major array in the `.npy` format.
 ///
 /// ```
-/// use indim_stores::{ArrayFile, write_npy_to};
+/// use indim_io::{ArrayFile, write_npy_to};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let mut bytes = Vec::new();
 /// write_npy_to(&mut bytes, &ArrayType::new(DType::U8, [2]), &[1, 2])?;
 /// assert!(bytes.starts_with(b"\x93NUMPY"));
 /// assert_eq!(ArrayFile::from_bytes(bytes)?.bytes(), [1, 2]);
-/// # Ok::<(), indim_stores::FileErrorKind>(())
+/// # Ok::<(), indim_io::FileErrorKind>(())
 /// ```
 ///
 /// # Errors
@@ -86,8 +86,11 @@ pub fn write_npy_to(
     Ok(())
 }
 
-/// Fails if the number of bytes does not match the type.
-pub(crate) fn check_length(array_type: &ArrayType, elements: &[u8]) -> Result<(), FileErrorKind> {
+/// Checks that the number of bytes matches the type.
+///
+/// # Errors
+/// `wrong-length`; E5 `too-large`.
+pub fn check_length(array_type: &ArrayType, elements: &[u8]) -> Result<(), FileErrorKind> {
     let ArrayType { dtype, shape } = array_type;
     let expected = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
     match elements.len() {
@@ -97,7 +100,7 @@ pub(crate) fn check_length(array_type: &ArrayType, elements: &[u8]) -> Result<()
 }
 
 /// The header of a `.npy` file, with NumPy's padding.
-pub(crate) fn npy_header(array_type: &ArrayType) -> Vec<u8> {
+pub fn npy_header(array_type: &ArrayType) -> Vec<u8> {
     let (descr, shape) = (to_descr(array_type.dtype), &array_type.shape);
     let sizes: Vec<String> = shape.iter().map(|size| format!("{size}")).collect();
     let comma = if sizes.len() == 1 { "," } else { "" };

@@ -13,7 +13,7 @@ pub(crate) fn to_descr(dtype: DType) -> String {
 }
 
 /// The element type of a description, and whether the elements are in non-native byte order.
-pub(crate) fn from_descr(descr: &str) -> Option<(DType, bool)> {
+pub fn from_descr(descr: &str) -> Option<(DType, bool)> {
     let order = descr.chars().next().filter(|order| "<>|=".contains(*order))?;
     let dtype = *DType::ALL.iter().find(|dtype| dtype.npy_code() == &descr[1..])?;
     // `V1`, one raw byte, is the code of several element types, so it identifies none.
@@ -29,7 +29,7 @@ pub(crate) fn from_descr(descr: &str) -> Option<(DType, bool)> {
 }
 
 /// Bytes of the unit that a change of byte order reverses: half of a complex element, otherwise the element.
-pub(crate) fn number_size(dtype: DType) -> usize {
+pub fn number_size(dtype: DType) -> usize {
     match dtype.class() {
         DTypeClass::Complex => dtype.size() / 2,
         _ => dtype.size(),

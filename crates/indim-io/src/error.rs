@@ -14,7 +14,7 @@ use crate::{ArrayRegion, MemoryLimitError};
 ///
 /// ```
 /// use indim_shape::Shape;
-/// use indim_stores::{ArrayRegion, StoreError, StoreErrorKind};
+/// use indim_io::{ArrayRegion, StoreError, StoreErrorKind};
 ///
 /// let kind = StoreErrorKind::OutsideOfArray { region: ArrayRegion::new([4], [2]), shape: Shape::from([5]) };
 /// let error = StoreError::new("x.zarr", kind);
@@ -152,7 +152,7 @@ impl fmt::Display for StoreErrorKind {
 ///
 /// ```
 /// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-/// let message = indim_stores::system_message(&full);
+/// let message = indim_io::system_message(&full);
 /// assert_eq!(message, "no storage space: make room, or write to another disk");
 /// ```
 pub fn system_message(error: &io::Error) -> String {
@@ -175,7 +175,7 @@ impl core::error::Error for StoreError {}
 /// ```
 /// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::StoreError;
+/// use indim_io::StoreError;
 ///
 /// fn zeros(sizes: &[usize]) -> Result<Array, StoreError> {
 ///     Array::filled(ArrayType::new(DType::F32, sizes), |_| Ok(()))

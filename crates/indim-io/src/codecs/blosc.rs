@@ -7,11 +7,10 @@
 use std::io::Read;
 
 use lz4_flex::block::{compress_into, get_maximum_output_size};
-use serde_json::{Value, json};
 
 use super::blosc_lz;
 use super::shuffle::{shuffle_bytes, unshuffle_bits, unshuffle_bytes};
-use crate::zstd;
+use super::zstd;
 
 const HEADER_BYTES: usize = 16;
 /// Latest supported format version. Blosc2 has other headers and another bit shuffle.
@@ -80,7 +79,10 @@ fn number(data: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Decompresses to at most `limit` bytes.
-pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// A message for damaged data, and for data that decode to more bytes.
+pub fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let header = BloscHeader::parse(data, limit)?;
     if header.has_flag(IS_COPY) {
         let copy = &data[HEADER_BYTES..];
@@ -159,33 +161,18 @@ fn decompress_stream(library: u8, compressed: &[u8], stream: &mut [u8]) -> Resul
 /// Maximum bytes of a buffer: lengths are signed 32-bit numbers.
 const MAX_BYTES: usize = i32::MAX as usize - HEADER_BYTES;
 /// Bytes of a block of results: a block and its shuffled copy fit into L2.
-const BLOCK_BYTES: usize = 128 << 10;
+pub const BLOCK_BYTES: usize = 128 << 10;
 /// The numbers by which a header names the library LZ4 and its format.
 const LZ4: u8 = 1;
 const LZ4_FORMAT: u8 = 1;
 
 /// Whether a buffer of this length can be compressed.
-pub(super) fn is_encodable(bytes: usize) -> bool {
+pub fn is_encodable(bytes: usize) -> bool {
     bytes <= MAX_BYTES
 }
 
-/// The codec of results in metadata, for elements of this size.
-pub(super) fn metadata(element_size: usize) -> Value {
-    let shuffle = if element_size > 1 { "shuffle" } else { "noshuffle" };
-    json!({
-        "name": "blosc",
-        "configuration": {
-            "cname": "lz4",
-            "clevel": 5,
-            "shuffle": shuffle,
-            "typesize": element_size,
-            "blocksize": BLOCK_BYTES,
-        },
-    })
-}
-
 /// Compresses a buffer that [`is_encodable`].
-pub(super) fn compress(bytes: &[u8], element_size: usize) -> Vec<u8> {
+pub fn compress(bytes: &[u8], element_size: usize) -> Vec<u8> {
     let is_shuffled = element_size > 1;
     let flags = LZ4 << 5 | IS_NOT_SPLIT | if is_shuffled { BYTES_ARE_SHUFFLED } else { 0 };
     let block = BLOCK_BYTES.min(bytes.len());

@@ -15,7 +15,7 @@ use crate::{ArrayRegion, Geography, StoreError, StoreErrorKind};
 /// ```
 /// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::{MemorySource, ArrayRegion, Source};
+/// use indim_io::{MemorySource, ArrayRegion, Source};
 ///
 /// let array = Array::filled(ArrayType::new(DType::U8, [2, 3]), |bytes| {
 ///     bytes.copy_from_slice(&[0, 1, 2, 3, 4, 5]);

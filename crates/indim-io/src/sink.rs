@@ -18,7 +18,7 @@ use crate::{ArrayRegion, StoreError, StoreErrorKind};
 /// ```
 /// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::{MemorySink, ArrayRegion, Sink};
+/// use indim_io::{MemorySink, ArrayRegion, Sink};
 ///
 /// let row = Array::filled(ArrayType::new(DType::U8, [1, 3]), |bytes| {
 ///     bytes.copy_from_slice(&[1, 2, 3]);
@@ -106,7 +106,7 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
 /// ```
 /// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::{ArrayRegion, with_elements};
+/// use indim_io::{ArrayRegion, with_elements};
 ///
 /// let values = Array::filled_column_major(ArrayType::new(DType::U8, [2, 2]), |bytes| {
 ///     bytes.copy_from_slice(&[1, 2, 3, 4]);

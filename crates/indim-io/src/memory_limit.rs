@@ -7,7 +7,7 @@ use indim_shape::{Diagnostic, ErrorCode};
 /// Reading an array needs more memory than the limit leaves. The check precedes the allocation.
 ///
 /// ```
-/// use indim_stores::MemoryLimitError;
+/// use indim_io::MemoryLimitError;
 ///
 /// let error = MemoryLimitError::new(Some(4096), 1000, "a chunk takes 4096 bytes: raise the limit");
 /// assert_eq!((error.needed, error.limit), (Some(4096), 1000));

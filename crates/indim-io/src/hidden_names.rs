@@ -36,7 +36,7 @@ impl HiddenNames {
 /// On Linux most file systems support unnamed files, which need no removal.
 ///
 /// ```
-/// use indim_stores::{OutputFile, remove_unfinished_files};
+/// use indim_io::{OutputFile, remove_unfinished_files};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let file = OutputFile::create(&folder.path().join("x.npy"))?;

@@ -8,14 +8,13 @@ use crate::{Geography, Source};
 const CHUNK_BYTES: usize = 4 << 20;
 
 /// Bytes of an array of this element type and these sizes, saturating.
-pub(crate) fn chunk_bytes(dtype: DType, sizes: &[usize]) -> usize {
+pub fn chunk_bytes(dtype: DType, sizes: &[usize]) -> usize {
     sizes.iter().fold(dtype.size(), |bytes, &size| bytes.saturating_mul(size))
 }
 
 /// Advice for a memory limit that is too low: the limit that suffices to read the whole array. `decode_bytes`
 /// is the number of bytes that decoding a chunk takes.
-#[cfg(any(feature = "tiff", feature = "zarr"))]
-pub(crate) fn memory_limit_advice(array_type: &ArrayType, decode_bytes: usize) -> String {
+pub fn memory_limit_advice(array_type: &ArrayType, decode_bytes: usize) -> String {
     let array = chunk_bytes(array_type.dtype, &array_type.shape);
     let enough = array.saturating_add(decode_bytes).saturating_add(READ_OVERHEAD_BYTES);
     format!(
@@ -24,7 +23,6 @@ pub(crate) fn memory_limit_advice(array_type: &ArrayType, decode_bytes: usize) -
 }
 
 /// Bytes that a read allocates in addition to the array and the decoding of a chunk, rounded up.
-#[cfg(any(feature = "tiff", feature = "zarr"))]
 const READ_OVERHEAD_BYTES: usize = 1 << 20;
 
 /// Maximum bytes of the chunks that are encoded concurrently; a larger chunk is encoded alone.
@@ -34,18 +32,18 @@ const MAX_CONCURRENT_BYTES: usize = 16 << 20;
 const MAX_CONCURRENT_CHUNKS: usize = 8;
 
 /// Number of chunks of `chunk_bytes` bytes encoded concurrently.
-pub(crate) fn encoding_concurrency(chunk_bytes: usize) -> usize {
+pub fn encoding_concurrency(chunk_bytes: usize) -> usize {
     (MAX_CONCURRENT_BYTES / chunk_bytes.max(1)).clamp(1, MAX_CONCURRENT_CHUNKS)
 }
 
 /// Bytes of the chunks that are encoded concurrently, and of their encodings, which are assumed to be no
 /// larger than the chunks.
-pub(crate) fn encoding_bytes(chunk_bytes: usize) -> usize {
+pub fn encoding_bytes(chunk_bytes: usize) -> usize {
     chunk_bytes.saturating_mul(2 * encoding_concurrency(chunk_bytes))
 }
 
 /// A chunk shape of about `CHUNK_BYTES`, whole along the last axes.
-pub(crate) fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
+pub fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
     let mut left = (CHUNK_BYTES / array_type.dtype.size()).max(1);
     let chunk = |&size: &usize| {
         let chunk = size.clamp(1, left);
@@ -61,7 +59,7 @@ pub(crate) fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
 ///
 /// ```
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::ResultMetadata;
+/// use indim_io::ResultMetadata;
 ///
 /// let metadata = ResultMetadata::of(&ArrayType::new(DType::F32, [2, 3]), []);
 /// assert_eq!((metadata.chunks, metadata.axis_names, metadata.geography), (None, None, None));
@@ -104,7 +102,7 @@ impl ResultMetadata {
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType};
-    /// use indim_stores::ResultMetadata;
+    /// use indim_io::ResultMetadata;
     ///
     /// let mut metadata = ResultMetadata { chunks: Some(vec![1, 5]), ..ResultMetadata::default() };
     /// assert!(metadata.halve_chunks(&ArrayType::new(DType::U8, [9, 9])));

@@ -12,7 +12,7 @@ use crate::{StoreError, StoreErrorKind};
 
 /// A file that threads read concurrently by offset. Changes of the file are detected.
 #[derive(Debug)]
-pub(crate) struct OpenFile {
+pub struct OpenFile {
     /// The path from the caller.
     path: PathBuf,
     #[cfg(unix)]
@@ -24,24 +24,32 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    pub(crate) fn new(path: &Path, file: File) -> io::Result<Self> {
+    /// A file that was opened at this path.
+    ///
+    /// # Errors
+    /// If the system does not tell the file's length.
+    pub fn new(path: &Path, file: File) -> io::Result<Self> {
         let version = version(&file.metadata()?);
         #[cfg(not(unix))]
         let file = Mutex::new(file);
         Ok(OpenFile { path: path.to_owned(), file, version })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// The path from the caller.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// An error of this file.
-    pub(crate) fn error(&self, kind: StoreErrorKind) -> StoreError {
+    pub fn error(&self, kind: StoreErrorKind) -> StoreError {
         StoreError::new(self.path.to_string_lossy(), kind)
     }
 
-    /// Fails if the file has changed.
-    pub(crate) fn check_unchanged(&self) -> Result<(), StoreError> {
+    /// Checks that the file is unchanged.
+    ///
+    /// # Errors
+    /// `file-changed`.
+    pub fn check_unchanged(&self) -> Result<(), StoreError> {
         match self.is_unchanged() {
             true => Ok(()),
             false => Err(self.error(StoreErrorKind::FileChanged)),
@@ -49,7 +57,7 @@ impl OpenFile {
     }
 
     /// Whether the file is unchanged, as far as its length and modification time tell.
-    pub(crate) fn is_unchanged(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         self.metadata().is_ok_and(|now| version(&now) == self.version)
     }
 
@@ -78,13 +86,13 @@ impl OpenFile {
 }
 
 /// Length and modification time, which identify a version of the file.
-pub(crate) fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
+pub fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
     (metadata.len(), metadata.modified().ok())
 }
 
 /// A reader of a byte range of a file.
 #[derive(Debug)]
-pub(crate) struct FileRange<F> {
+pub struct FileRange<F> {
     file: F,
     start: u64,
     next: u64,
@@ -92,7 +100,8 @@ pub(crate) struct FileRange<F> {
 }
 
 impl<F> FileRange<F> {
-    pub(crate) fn new(file: F, start: u64, bytes: u64) -> Self {
+    /// A reader of `bytes` bytes from byte `start` on.
+    pub fn new(file: F, start: u64, bytes: u64) -> Self {
         FileRange { file, start, next: start, end: start.saturating_add(bytes) }
     }
 }

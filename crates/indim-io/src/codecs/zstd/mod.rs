@@ -16,9 +16,9 @@ mod xxh64;
 use block::{BlockDecoder, MAX_BLOCK_BYTES, OutputBuffer};
 
 /// Maximum ratio, decoded bytes per encoded byte: a block that repeats a byte encodes 128 KiB in 4 bytes.
-pub(crate) const ZSTD_RATIO: usize = 1 << 15;
+pub const ZSTD_RATIO: usize = 1 << 15;
 /// Bytes of memory that decoding takes in addition to input and output.
-pub(crate) const DECODER_BYTES: u64 = 320 << 10;
+pub const DECODER_BYTES: u64 = 320 << 10;
 
 /// The first bytes of a frame.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -69,7 +69,10 @@ impl FrameHeader {
 }
 
 /// Decompresses frames to at most `limit` bytes.
-pub(crate) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// A message for damaged frames, and for frames that decode to more bytes.
+pub fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let capacity = data.len().saturating_mul(ZSTD_RATIO).min(limit);
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(capacity).map_err(|error| error.to_string())?;
@@ -151,7 +154,7 @@ mod tests {
 
     /// Frames that the C library made of four contents at levels -3, 1, 3, 6, 12 and 19, with checksums;
     /// those of level 6 do not announce their length.
-    const FRAMES: &[u8] = include_bytes!("../../tests/data/frames.zst");
+    const FRAMES: &[u8] = include_bytes!("../../../tests/data/frames.zst");
     const LEVELS: usize = 6;
     const CONTENT_BYTES: usize = 9000;
 
