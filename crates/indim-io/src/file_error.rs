@@ -12,10 +12,10 @@ use indim_shape::{Diagnostic, ErrorCode, RankLimitError, Shape, ShapeError};
 /// A file that cannot be read or written as an array.
 ///
 /// ```
-/// use indim_io::ArrayFile;
+/// use indim_io::OutputFile;
 /// use std::path::Path;
 ///
-/// let error = ArrayFile::open(Path::new("no such folder/x.npy")).unwrap_err();
+/// let error = OutputFile::create(Path::new("no such folder/x.npy")).unwrap_err();
 /// assert_eq!(error.code(), "io");
 /// assert!(error.to_string().contains("x.npy"));
 /// assert_eq!(error.diagnostic().to_string(), format!("error[io]: {error}\n"));
@@ -31,14 +31,13 @@ pub struct FileError {
 /// The kinds of errors.
 ///
 /// ```
-/// use indim_io::{ArrayFile, FileErrorKind, write_npy};
+/// use indim_io::{FileErrorKind, write_npy};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("x.npy");
-/// write_npy(&path, &ArrayType::new(DType::U8, [4]), &[1, 2, 3, 4])?;
-/// let error = ArrayFile::open_within(&path, 3).unwrap_err();
-/// assert!(matches!(error.kind, FileErrorKind::MemoryLimit { bytes: 4, limit: 3 }));
+/// let error = write_npy(&path, &ArrayType::new(DType::U8, [4]), &[1, 2, 3]).unwrap_err();
+/// assert!(matches!(error.kind, FileErrorKind::WrongLength { expected: 4, available: 3, .. }));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

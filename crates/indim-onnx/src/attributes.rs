@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indim_model::FormatErrorKind;
 
 use super::call::Call;
-use super::messages::{AttributeProto, TensorProto};
+use indim_onnx_file::messages::{AttributeProto, TensorProto};
 
 /// The kind of an attribute, with its number in `AttributeProto`. Old files omit the number, which then
 /// reads as 0.

@@ -15,13 +15,13 @@ use super::model::OnnxModel;
 use super::operators::{Lowering, Operator};
 use super::reductions;
 use super::step::Step;
-use super::tensor::Tensors;
-use super::types::declared_at;
 use indim_model::shape_values::{KnownValue, fold_known_operands};
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, Location, ModelBuilder, ModelProgram, RuleNote,
     check_inputs,
 };
+use indim_onnx_file::tensor::Tensors;
+use indim_onnx_file::types::declared_at;
 
 /// Maximum number of values that an error lists.
 const MAX_CHAIN: usize = 8;

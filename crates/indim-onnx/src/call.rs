@@ -7,9 +7,9 @@ use indim_ops::DType;
 use indim_shape::{RuleSet, Shape, TargetRule};
 
 use super::flat_node::FlatNode;
-use super::tensor::Tensors;
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, RuleNote};
+use indim_onnx_file::tensor::Tensors;
 
 /// The results of an operator, in order, or its error.
 pub(super) type LoweringResult = Result<Vec<KnownValue>, FormatErrorKind>;

@@ -7,14 +7,14 @@ use indim_shape::Shape;
 
 use super::call::{Call, LoweringResult, single_result};
 use super::elementwise::sizes;
-use super::types::dtype_of;
 use indim_model::FormatErrorKind;
 use indim_model::shape_values::KnownValue;
+use indim_onnx_file::types::dtype_of;
 
 /// The array of a `Constant` node.
 ///
 /// # Errors
-/// `attribute` if the node states no value; those of [`super::tensor::Tensors::array`].
+/// `attribute` if the node states no value; those of [`indim_onnx_file::tensor::Tensors::array`].
 pub(super) fn constant_of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
     if let Some(tensor) = call.tensor("value")? {
         return call.tensors.attribute_array(tensor);

@@ -8,7 +8,7 @@ use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
 use super::call::{Call, LoweringResult, single_result};
 use super::quantization::convert_element_type;
-use super::types::{dtype_named, dtype_of};
+use indim_onnx_file::types::{dtype_named, dtype_of};
 
 /// The element types that an ONNX operator accepts; indim's operation can accept more.
 #[derive(Clone, Copy, PartialEq, Eq)]

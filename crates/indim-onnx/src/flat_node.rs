@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indim_model::Location;
 
-use super::body::{Attributes, Node};
+use indim_onnx_file::body::{BodyNode, NodeAttributes};
 
 /// Index of a value in the flattened model.
 pub(super) type ValueNumber = usize;
@@ -12,14 +12,14 @@ pub(super) type ValueNumber = usize;
 /// A node of the flattened model. Names are resolved to indices of values, and references to attributes
 /// to their values.
 pub(super) struct FlatNode {
-    pub(super) node: Arc<Node>,
+    pub(super) node: Arc<BodyNode>,
     /// Name of the operator.
     pub(super) operator: &'static str,
     /// Version of the operator: the opset that introduced it or changed it last.
     pub(super) version: i64,
     /// The opset of the operator's domain that the model imports, or the function that contains the node.
     pub(super) opset: i64,
-    pub(super) attributes: Attributes,
+    pub(super) attributes: NodeAttributes,
     /// The operands; `None` for a missing optional operand.
     pub(super) operands: Vec<Option<ValueNumber>>,
     /// Index of each result; `None` for an unnamed result.
@@ -39,7 +39,7 @@ impl FlatNode {
 
 /// Location of a node, also of one whose operator is unknown.
 pub(super) fn node_location(
-    node: &Node,
+    node: &BodyNode,
     index: usize,
     opset: Option<i64>,
     within: Option<&str>,

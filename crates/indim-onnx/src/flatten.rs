@@ -10,19 +10,20 @@ use std::sync::Arc;
 use indim_graph::terminal::printable;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
-use super::attribute_table;
-use super::body::{Attributes, Function, GraphBody, Node, domain_of};
 use super::flat_node::{FlatNode, ValueNumber, node_location};
-use super::operators::{NEWEST_OPSET, Operator};
+use super::operators::Operator;
 use super::region::RegionGraph;
 use super::step::{OpaqueNode, OpaqueStep, Step};
 use super::unsupported::{refusal, why_unknown};
+use indim_onnx_file::NEWEST_OPSET;
+use indim_onnx_file::attribute_table;
+use indim_onnx_file::body::{BodyNode, GraphBody, ModelFunction, NodeAttributes, domain_of};
 
 /// Maximum number of remarks; more do not help the user.
 const MAX_REMARKS: usize = 16;
 
 /// The functions of a model, by domain, name and overload.
-pub(super) type Functions = HashMap<(String, String, String), Arc<Function>>;
+pub(super) type Functions = HashMap<(String, String, String), Arc<ModelFunction>>;
 
 /// The state of the flattening: the nodes so far, and the model's functions.
 pub(super) struct Flattener<'m> {
@@ -51,16 +52,16 @@ pub(super) struct Frame {
     /// The value of each name; `None` for an input that the call omits.
     pub(super) names: HashMap<String, Option<ValueNumber>>,
     /// The attributes to which the nodes can refer.
-    pub(super) arguments: Attributes,
+    pub(super) arguments: NodeAttributes,
 }
 
 pub(super) enum FrameKind {
     Graph,
     /// A call of `function` by `node`; `within` is `the function my.Scaled`.
     Call {
-        function: Arc<Function>,
+        function: Arc<ModelFunction>,
         within: Arc<str>,
-        node: Arc<Node>,
+        node: Arc<BodyNode>,
     },
     /// The body of a loop or branch; it sees the names around it.
     Region {
@@ -97,7 +98,7 @@ impl Frame {
     }
 
     /// Location of a node of the body.
-    fn location_of(&self, graph: &GraphBody, index: usize, node: &Node) -> Location {
+    fn location_of(&self, graph: &GraphBody, index: usize, node: &BodyNode) -> Location {
         let opset = self.body(graph).opset(&node.proto.domain);
         node_location(node, index, opset, self.within().as_deref())
     }
@@ -165,7 +166,7 @@ impl<'m> Flattener<'m> {
         names: HashMap<String, Option<ValueNumber>>,
         outputs: &[(String, Location)],
     ) -> Result<Vec<ValueNumber>, FormatError> {
-        let arguments = Attributes::default();
+        let arguments = NodeAttributes::default();
         let mut frames = vec![Frame { kind: FrameKind::Graph, next: 0, names, arguments }];
         self.run(&mut frames, graph)?;
         let value = |(name, location): &(String, Location)| {
@@ -213,7 +214,7 @@ impl<'m> Flattener<'m> {
         frames: &mut [Frame],
         graph: &GraphBody,
         index: usize,
-        node: &Arc<Node>,
+        node: &Arc<BodyNode>,
     ) -> Result<NestedBodies, FormatErrorKind> {
         let last = frames.len() - 1;
         let opset = frames[last].body(graph).opset(&node.proto.domain);
@@ -271,7 +272,7 @@ impl<'m> Flattener<'m> {
     pub(super) fn define_results(
         &mut self,
         frame: &mut Frame,
-        node: &Node,
+        node: &BodyNode,
     ) -> Result<Vec<Option<ValueNumber>>, FormatErrorKind> {
         let mut results = Vec::with_capacity(node.proto.output.len());
         for name in &node.proto.output {
@@ -296,7 +297,7 @@ impl<'m> Flattener<'m> {
         Ok(())
     }
 
-    fn function_of(&self, node: &Node) -> Option<Arc<Function>> {
+    fn function_of(&self, node: &BodyNode) -> Option<Arc<ModelFunction>> {
         if self.functions.is_empty() {
             return None;
         }
@@ -309,10 +310,10 @@ impl<'m> Flattener<'m> {
     fn call(
         &mut self,
         frames: &[Frame],
-        function: Arc<Function>,
-        node: &Arc<Node>,
+        function: Arc<ModelFunction>,
+        node: &Arc<BodyNode>,
         operands: &[Option<ValueNumber>],
-        attributes: &Attributes,
+        attributes: &NodeAttributes,
     ) -> Result<Frame, FormatErrorKind> {
         let is_this = |frame: &Frame| match &frame.kind {
             FrameKind::Graph | FrameKind::Region { .. } => false,
@@ -345,7 +346,7 @@ impl<'m> Flattener<'m> {
     }
 
     /// Reports attributes that the called function lacks; other systems ignore them too.
-    fn remark_attributes(&mut self, function: &Function, attributes: &Attributes) {
+    fn remark_attributes(&mut self, function: &ModelFunction, attributes: &NodeAttributes) {
         for (name, _) in attributes.iter().filter(|(name, _)| !function.takes(name)) {
             let [name, function] = [name, &function.shown].map(|text| printable(text));
             let remark = format!("the function {function} has no attribute {name}: it is ignored");
@@ -375,7 +376,7 @@ impl<'m> Flattener<'m> {
 /// The operator of a node with its version; `None` for a name that the table lacks and for a node of
 /// another domain than ONNX's own.
 fn operator(
-    node: &Node,
+    node: &BodyNode,
     opset: Option<i64>,
 ) -> Result<Option<(&'static Operator, i64)>, FormatErrorKind> {
     if !domain_of(&node.proto.domain).is_empty() {

@@ -1,13 +1,10 @@
 //! ONNX: reads and writes models in protobuf.
 //!
-//! Read in this order:
+//! `indim-onnx-file` has the messages and the writer. Read in this order:
 //!
-//! * `messages.rs`: the protobuf messages; `tensor.rs`: arrays; `types.rs`: element types and declared
-//!   inputs.
-//! * `body.rs`: nodes of a graph or a function; `flatten.rs`: one list of nodes with calls inlined;
-//!   `step.rs`, `flat_node.rs`: the nodes of that list; `region.rs`: bodies of loops and branches;
-//!   `operators.rs`: the table of operators; `attribute_table.rs`: the table of their attributes;
-//!   `attributes.rs`: access to the attributes of a node.
+//! * `flatten.rs`: one list of nodes with calls inlined; `step.rs`, `flat_node.rs`: the nodes of that list;
+//!   `region.rs`: bodies of loops and branches; `operators.rs`: the table of operators; `attributes.rs`:
+//!   access to the attributes of a node.
 //! * `unsupported.rs`: unsupported nodes; `opaque.rs`: outputs that do not depend on them; `part.rs`: the
 //!   part of a model between named values; `analysis.rs`: values that must be known at build time;
 //!   `model.rs`: the model.
@@ -16,15 +13,12 @@
 //!   `activations.rs`, `constants.rs`, `elementwise.rs`, `gathers.rs`, `normalizations.rs`, `products.rs`,
 //!   `quantization.rs`, `recurrent.rs`, `reductions.rs`, `sort.rs`, `views.rs`, `windows.rs`.
 //! * `infer/`: types of every node, also of those without a lowering.
-//! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod activations;
 mod analysis;
-mod attribute_table;
 mod attributes;
-mod body;
 mod build;
 mod call;
 mod constants;
@@ -34,7 +28,6 @@ mod flat_node;
 mod flatten;
 mod gathers;
 mod infer;
-mod messages;
 mod model;
 mod normalizations;
 mod opaque;
@@ -47,20 +40,20 @@ mod reductions;
 mod region;
 mod sort;
 mod step;
-mod tensor;
-mod types;
 mod unsupported;
 mod views;
 mod windows;
-mod write;
 
-pub use tensor::read_onnx_tensor;
-pub use write::OnnxNode;
+pub use indim_onnx_file::{OnnxNode, read_onnx_tensor};
 
+use indim_graph::Graph;
 use indim_model::outline::{Outline, OutlineOptions};
-use indim_model::{FormatError, Location, Model, ReadOptions, Reader, SourceFile};
+use indim_model::{
+    FormatError, Location, Model, ReadOptions, Reader, SourceFile, WriteOptions, Writer,
+    WrittenModel,
+};
 
-use self::messages::ModelProto;
+use indim_onnx_file::{body, messages::ModelProto};
 
 /// The reader and writer of ONNX models.
 #[derive(Debug, Clone, Copy)]
@@ -91,5 +84,16 @@ impl Reader for Onnx {
 
     fn operations(&self) -> Vec<String> {
         operators::names()
+    }
+}
+
+impl Writer for Onnx {
+    fn write(
+        &self,
+        graph: &Graph,
+        outputs: &[String],
+        options: &WriteOptions,
+    ) -> Result<WrittenModel, FormatError> {
+        indim_onnx_file::write(graph, outputs, options)
     }
 }

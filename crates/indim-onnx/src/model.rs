@@ -10,17 +10,17 @@ use indim_model::{
 use indim_ops::DType;
 
 use super::analysis::determines_shapes;
-use super::body::{Function, GraphBody, check_many, decoded, domain_of};
 use super::build::ProgramBuilder;
 use super::flat_node::ValueNumber;
 use super::flatten::{Flattener, Functions};
-use super::messages::{
-    FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
-};
 use super::opaque::{mark_live, prune, remove_dead};
 use super::part;
 use super::step::Step;
-use super::types::{declared_at, declared_input, dtype_of};
+use indim_onnx_file::body::{GraphBody, ModelFunction, check_many, decoded, domain_of};
+use indim_onnx_file::messages::{
+    FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
+};
+use indim_onnx_file::types::{declared_at, declared_input, dtype_of};
 
 /// The IR version since which a model states the operator sets that it imports.
 pub(super) const OPSETS_SINCE: i64 = 3;
@@ -272,7 +272,7 @@ pub(super) fn functions_of(
         let proto: FunctionProto = decoded(bytes.clone(), location)?;
         let domain = domain_of(&proto.domain).to_owned();
         let key = (domain, proto.name.clone(), proto.overload.clone());
-        let function = Function::new(proto, limits)?;
+        let function = ModelFunction::new(proto, limits)?;
         let name = function.shown.clone();
         if known.insert(key, Arc::new(function)).is_some() {
             return Err(FormatErrorKind::Duplicate { what: "function", name }.at(location()));

@@ -37,7 +37,7 @@ impl NormalizationOperand<'_> {
 fn stash_dtype(call: &Call<'_>) -> Result<DType, FormatErrorKind> {
     match call.int("stash_type", 1)? {
         0 => call.dtype(0),
-        number => super::types::dtype_of(number),
+        number => indim_onnx_file::types::dtype_of(number),
     }
 }
 

@@ -143,9 +143,6 @@ pub(super) fn names() -> Vec<String> {
     OPERATORS.iter().map(|operator| operator.name.to_owned()).collect()
 }
 
-/// The newest opset in the table.
-pub(super) const NEWEST_OPSET: i64 = 28;
-
 use elementwise::AcceptedTypes::{self, Any, Booleans, Numbers};
 use reductions::ReduceOperator;
 
@@ -347,6 +344,6 @@ mod tests {
             );
         }
         let newest = versions.values().flatten().max();
-        assert_eq!(newest, Some(&NEWEST_OPSET));
+        assert_eq!(newest, Some(&indim_onnx_file::NEWEST_OPSET));
     }
 }

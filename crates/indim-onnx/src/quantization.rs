@@ -8,7 +8,7 @@ use indim_ops::elements::*;
 use indim_shape::Shape;
 
 use super::call::{Call, LoweringResult, single_result};
-use super::types::dtype_of;
+use indim_onnx_file::types::dtype_of;
 
 /// The opset since which a scale can have one element per index of an axis.
 const AXES_SINCE: i64 = 13;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use indim_graph::MAX_REGION_DEPTH;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
-use super::body::{GraphBody, check_many, decoded};
 use super::flat_node::{FlatNode, ValueNumber};
 use super::flatten::{Flattener, Frame, FrameKind, value_of};
-use super::messages::{GraphProto, TensorProto, ValueInfoProto};
 use super::opaque::{mark_live, remove_dead};
 use super::operators::Operator;
 use super::step::{OpaqueNode, OpaqueStep, RegionSteps, Step};
 use super::unsupported::refusal;
+use indim_onnx_file::body::{GraphBody, check_many, decoded};
+use indim_onnx_file::messages::{GraphProto, TensorProto, ValueInfoProto};
 
 /// The decoded body of a loop or branch.
 pub(super) struct RegionGraph {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use indim_model::Location;
 
 use super::flat_node::{FlatNode, ValueNumber};
-use super::messages::TensorProto;
 use super::operators::Operator;
+use indim_onnx_file::messages::TensorProto;
 
 /// A node with a lowering. A loop or branch has its bodies in `regions`.
 pub(super) struct Step {

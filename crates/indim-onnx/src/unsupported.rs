@@ -3,8 +3,8 @@
 use indim_model::FormatErrorKind;
 
 use super::flat_node::FlatNode;
-use super::messages::NodeProto;
-use super::types::dtype_of;
+use indim_onnx_file::messages::NodeProto;
+use indim_onnx_file::types::dtype_of;
 
 /// The reason why a node of a supported operator is unsupported: an unsupported mode or type.
 pub(super) fn refusal(node: &FlatNode) -> Option<String> {
@@ -57,7 +57,7 @@ fn pad_mode(node: &FlatNode) -> Option<String> {
 /// A reason why an operator is not in the table. `None` for an operator of ONNX that is known to be
 /// unsupported.
 pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
-    let domain = super::body::domain_of(&proto.domain);
+    let domain = indim_onnx_file::body::domain_of(&proto.domain);
     match domain {
         "" if !UNSUPPORTED_OPERATORS.contains(&proto.op_type.as_str()) => {
             Some("no operator of ONNX that is known has this name".to_owned())

@@ -6,11 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Names that recur, with the crates that define them. `docs/decisions/names.md` has the reasons.
-const RECURRING: [(&str, &[&str]); 4] = [
+const RECURRING: [(&str, &[&str]); 3] = [
     ("Attribute", &["indim-openvino", "indim-shape"]),
-    ("Attributes", &["indim-onnx", "indim-shape", "indim-xla"]),
+    ("Attributes", &["indim-shape", "indim-xla"]),
     ("Literal", &["indim-graph", "indim-xla"]),
-    ("Node", &["indim-graph", "indim-onnx"]),
 ];
 
 /// The crate whose types stand for those of the same name in calls from Python. It has no public Rust API.

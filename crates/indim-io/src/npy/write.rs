@@ -61,13 +61,12 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
 /// Writes a dense row-major array in the `.npy` format.
 ///
 /// ```
-/// use indim_io::{ArrayFile, write_npy_to};
+/// use indim_io::write_npy_to;
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let mut bytes = Vec::new();
 /// write_npy_to(&mut bytes, &ArrayType::new(DType::U8, [2]), &[1, 2])?;
-/// assert!(bytes.starts_with(b"\x93NUMPY"));
-/// assert_eq!(ArrayFile::from_bytes(bytes)?.bytes(), [1, 2]);
+/// assert!(bytes.starts_with(b"\x93NUMPY") && bytes.ends_with(&[1, 2]));
 /// # Ok::<(), indim_io::FileErrorKind>(())
 /// ```
 ///

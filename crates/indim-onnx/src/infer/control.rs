@@ -9,9 +9,9 @@ use super::call::{TypedValue, counted_axis};
 use super::node::{NodeInference, label};
 use super::scope::{Scope, value_of};
 use super::walker::Walker;
-use crate::body::decoded;
 use crate::flat_node::FlatNode;
-use crate::messages::GraphProto;
+use indim_onnx_file::body::decoded;
+use indim_onnx_file::messages::GraphProto;
 
 impl Walker<'_> {
     /// Goes through the bodies of a node; returns its results.

@@ -7,9 +7,9 @@ use super::call::{
     MAX_ELEMENTS, RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size,
 };
 use crate::call::Call;
-use crate::messages::TensorProto;
-use crate::tensor::Tensors;
-use crate::types::element_name;
+use indim_onnx_file::messages::TensorProto;
+use indim_onnx_file::tensor::Tensors;
+use indim_onnx_file::types::element_name;
 
 /// The type in the header of an array.
 pub(super) fn header(tensor: &TensorProto) -> ValueType {

@@ -4,7 +4,7 @@ use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::{RuleSet, TargetRule};
 
 use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array_result, single_result};
-use crate::types::{dtype_named, element_name};
+use indim_onnx_file::types::{dtype_named, element_name};
 
 /// The type of operand 0.
 pub(super) fn same_type(call: &RuleCall<'_>) -> RuleResult {

@@ -7,13 +7,13 @@ use indim_model::{FormatErrorKind, RuleNote};
 use indim_ops::ArrayType;
 
 use super::call::TypedValue;
-use crate::attribute_table;
 use crate::build::lower_and_fold;
 use crate::call::Call;
 use crate::flat_node::FlatNode;
 use crate::operators::{Lowering, Operator};
-use crate::tensor::Tensors;
 use crate::unsupported::refusal;
+use indim_onnx_file::attribute_table;
+use indim_onnx_file::tensor::Tensors;
 
 /// A result of a lowered node.
 pub(super) struct LoweredResult {

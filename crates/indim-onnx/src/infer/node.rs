@@ -18,12 +18,13 @@ use super::repeated::repeated_axes;
 use super::rules::{self, RuleRow};
 use super::scope::StatedType;
 use super::walker::Walker;
-use crate::body::{Attributes, Node, domain_of};
 use crate::call::Call;
 use crate::flat_node::FlatNode;
-use crate::messages::AttributeProto;
-use crate::operators::{NEWEST_OPSET, Operator};
+use crate::operators::Operator;
 use crate::unsupported::refusal;
+use indim_onnx_file::NEWEST_OPSET;
+use indim_onnx_file::body::{BodyNode, NodeAttributes, domain_of};
+use indim_onnx_file::messages::AttributeProto;
 
 /// Maximum characters of one attribute as text.
 const MAX_ATTRIBUTE: usize = 60;
@@ -73,9 +74,9 @@ impl Walker<'_> {
     /// Infers the types of a node's results, and adds the node to the outline.
     pub(super) fn operator(
         &mut self,
-        (index, node): (usize, &Arc<Node>),
+        (index, node): (usize, &Arc<BodyNode>),
         operands: Vec<Option<usize>>,
-        attributes: Attributes,
+        attributes: NodeAttributes,
         location: Location,
     ) -> Result<(), FormatError> {
         let proto = &node.proto;

@@ -98,7 +98,7 @@ pub(super) fn stft(call: &RuleCall<'_>) -> RuleResult {
 pub(super) fn mel(call: &RuleCall<'_>) -> RuleResult {
     let first = |position| call.symbols(position).and_then(|list| list.first().cloned());
     let rows = first(1).and_then(|length| length.floor_divided(2)?.plus(&known_size(1)));
-    let element = crate::types::element_name(call.call.int("output_datatype", 1)?);
+    let element = indim_onnx_file::types::element_name(call.call.int("output_datatype", 1)?);
     array_result(&element, vec![call.or_new_symbol(rows, 0), call.or_new_symbol(first(0), 1)])
 }
 

@@ -1,6 +1,6 @@
 //! Axes along which the elements of a constant repeat.
 
-use crate::messages::TensorProto;
+use indim_onnx_file::messages::TensorProto;
 
 /// Minimum bytes of a constant whose repeated axes are found. A smaller constant has nothing to save.
 const MIN_BYTES: usize = 4096;
@@ -37,7 +37,7 @@ fn is_repetition(block: &[u8], length: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::repeated_axes;
-    use crate::messages::TensorProto;
+    use indim_onnx_file::messages::TensorProto;
 
     /// The repeated axes of an `f32` tensor `[2, 16, 64]`; `element` gives each element from its index.
     fn axes(element: impl Fn(usize, usize, usize) -> f32) -> Vec<usize> {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use indim_model::outline::{OutlineValue, ValueType};
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, ModelInput};
 
-use crate::body::{Attributes, GraphBody, decoded};
-use crate::messages::ValueInfoProto;
-use crate::types::{declared_at, element_name, sizes_of};
+use indim_onnx_file::body::{GraphBody, NodeAttributes, decoded};
+use indim_onnx_file::messages::ValueInfoProto;
+use indim_onnx_file::types::{declared_at, element_name, sizes_of};
 
 /// A body during its traversal, with the values of its names.
 pub(super) struct Scope {
@@ -18,7 +18,7 @@ pub(super) struct Scope {
     /// Types that the file states.
     pub(super) stated: HashMap<String, StatedType>,
     /// Arguments of the function, for references to its attributes.
-    pub(super) arguments: Attributes,
+    pub(super) arguments: NodeAttributes,
     /// Name of the innermost function that contains the nodes.
     pub(super) function: Option<Arc<str>>,
     /// Whether names of the scopes before this one are hidden.
@@ -33,7 +33,7 @@ impl Scope {
             body,
             names: HashMap::new(),
             stated: HashMap::new(),
-            arguments: Attributes::default(),
+            arguments: NodeAttributes::default(),
             function: None,
             is_function: false,
             region,

@@ -13,12 +13,14 @@ use super::call::TypedValue;
 use super::creation::{header, small_array};
 use super::repeated::repeated_axes;
 use super::scope::{Scope, StatedType, value_of};
-use crate::body::{Attributes, Function, GraphBody, Node, check_many, decoded, domain_of};
 use crate::flat_node::node_location;
 use crate::flatten::Functions;
-use crate::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
 use crate::model::{OPSETS_SINCE, functions_of};
-use crate::tensor::Tensors;
+use indim_onnx_file::body::{
+    BodyNode, GraphBody, ModelFunction, NodeAttributes, check_many, decoded, domain_of,
+};
+use indim_onnx_file::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
+use indim_onnx_file::tensor::Tensors;
 
 /// Maximum depth of nested regions and calls: each level takes a part of the stack.
 const MAX_DEPTH: usize = 60;
@@ -210,7 +212,7 @@ impl Walker<'_> {
         &mut self,
         body: &GraphBody,
         index: usize,
-        node: &Arc<Node>,
+        node: &Arc<BodyNode>,
     ) -> Result<(), FormatError> {
         let opset = body.opset(&node.proto.domain);
         let within = self.scope().within();
@@ -226,7 +228,7 @@ impl Walker<'_> {
         }
     }
 
-    fn function_of(&self, node: &Node) -> Option<Arc<Function>> {
+    fn function_of(&self, node: &BodyNode) -> Option<Arc<ModelFunction>> {
         let proto = &node.proto;
         let domain = domain_of(&proto.domain).to_owned();
         let key = (domain, proto.op_type.clone(), proto.overload.clone());
@@ -236,10 +238,10 @@ impl Walker<'_> {
     /// Goes through the function that a node calls.
     fn call(
         &mut self,
-        function: &Arc<Function>,
-        node: &Arc<Node>,
+        function: &Arc<ModelFunction>,
+        node: &Arc<BodyNode>,
         operands: &[Option<usize>],
-        attributes: &Attributes,
+        attributes: &NodeAttributes,
         location: &Location,
     ) -> Result<(), FormatError> {
         let name: Arc<str> = Arc::from(function.shown.as_str());

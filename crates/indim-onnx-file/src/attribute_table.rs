@@ -3,7 +3,7 @@
 
 use indim_model::FormatErrorKind;
 
-use super::body::Attributes;
+use crate::body::NodeAttributes;
 
 /// An attribute, and the first and the last opset that have it.
 struct AttributeVersions {
@@ -158,10 +158,10 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
 
 /// # Errors
 /// `attribute`: this version of the operator lacks an attribute; `duplicate`: an attribute occurs twice.
-pub(super) fn check(
+pub fn check(
     operator: &'static str,
     version: i64,
-    attributes: &Attributes,
+    attributes: &NodeAttributes,
 ) -> Result<(), FormatErrorKind> {
     let row = ATTRIBUTES.iter().find(|(operators, _)| operators.contains(&operator));
     let declared = row.map_or(&[][..], |(_, declared)| declared);

@@ -4,7 +4,7 @@ use indim_model::{DeclaredSize, FormatErrorKind, FormatLimits, Location, ModelIn
 use indim_ops::DType;
 use indim_shape::saturating_size;
 
-use super::messages::{TensorShapeProto, TypeProto, ValueInfoProto};
+use crate::messages::{TensorShapeProto, TypeProto, ValueInfoProto};
 
 /// ONNX's element types, indexed by their number: ONNX's name, and indim's type if it has one.
 const ELEMENT_TYPES: [(&str, Option<DType>); 29] = [
@@ -43,7 +43,7 @@ const ELEMENT_TYPES: [(&str, Option<DType>); 29] = [
 ///
 /// # Errors
 /// `unsupported-type`.
-pub(super) fn dtype_of(number: i64) -> Result<DType, FormatErrorKind> {
+pub fn dtype_of(number: i64) -> Result<DType, FormatErrorKind> {
     let row = usize::try_from(number).ok().and_then(|number| ELEMENT_TYPES.get(number));
     match row {
         Some((_, Some(dtype))) => Ok(*dtype),
@@ -53,7 +53,7 @@ pub(super) fn dtype_of(number: i64) -> Result<DType, FormatErrorKind> {
 }
 
 /// The name of the element type with this number: indim's, or ONNX's in small letters.
-pub(super) fn element_name(number: i64) -> String {
+pub fn element_name(number: i64) -> String {
     let row = usize::try_from(number).ok().and_then(|number| ELEMENT_TYPES.get(number));
     match row {
         Some((_, Some(dtype))) => dtype.name().to_owned(),
@@ -63,7 +63,7 @@ pub(super) fn element_name(number: i64) -> String {
 }
 
 /// ONNX's number of an element type; 0 (`UNDEFINED`) for a type that ONNX lacks.
-pub(super) fn number_of(dtype: DType) -> i32 {
+pub(crate) fn number_of(dtype: DType) -> i32 {
     let is_same = |row: &(&str, Option<DType>)| row.1 == Some(dtype);
     ELEMENT_TYPES.iter().position(is_same).unwrap_or(0) as i32
 }
@@ -72,7 +72,7 @@ pub(super) fn number_of(dtype: DType) -> i32 {
 ///
 /// # Errors
 /// `unsupported-type`.
-pub(super) fn dtype_named(name: &str) -> Result<DType, FormatErrorKind> {
+pub fn dtype_named(name: &str) -> Result<DType, FormatErrorKind> {
     let number = ELEMENT_TYPES.iter().position(|row| row.0 == name);
     match number {
         Some(number) => dtype_of(number as i64),
@@ -84,7 +84,7 @@ pub(super) fn dtype_named(name: &str) -> Result<DType, FormatErrorKind> {
 ///
 /// # Errors
 /// `unsupported-type`, `limit`.
-pub(super) fn declared_input(
+pub fn declared_input(
     info: &ValueInfoProto,
     limits: &FormatLimits,
 ) -> Result<ModelInput, FormatErrorKind> {
@@ -118,14 +118,14 @@ fn kind_of(declared: &TypeProto) -> &'static str {
 }
 
 /// The declared sizes of the axes.
-pub(super) fn sizes_of(
+pub fn sizes_of(
     shape: &TensorShapeProto,
     limits: &FormatLimits,
 ) -> Result<Vec<DeclaredSize>, FormatErrorKind> {
     if shape.dim.len() > limits.rank {
         return Err(FormatErrorKind::Limit { what: "axes", limit: limits.rank });
     }
-    let size = |dim: &super::messages::DimensionProto| match (dim.dim_value, &dim.dim_param) {
+    let size = |dim: &crate::messages::DimensionProto| match (dim.dim_value, &dim.dim_param) {
         (Some(value), _) => match u64::try_from(value) {
             Ok(value) => DeclaredSize::Known(saturating_size(value)),
             // Some exporters write -1 for an unknown size.
@@ -138,6 +138,6 @@ pub(super) fn sizes_of(
 }
 
 /// Location of the declaration of an input or output.
-pub(super) fn declared_at(what: &str, name: &str) -> Location {
+pub fn declared_at(what: &str, name: &str) -> Location {
     Location::described(format!("{what} {}", indim_graph::terminal::printable(name)))
 }

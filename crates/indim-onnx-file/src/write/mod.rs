@@ -28,19 +28,18 @@ use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use indim_graph::{Graph, Node, NodeKind, ValueId, expand_windows};
-use indim_model::{FormatError, FormatErrorKind, WriteOptions, Writer, WrittenModel, location_of};
+use indim_model::{FormatError, FormatErrorKind, WriteOptions, WrittenModel, location_of};
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use prost::Message;
 
 use self::idiom::IdiomPlan;
 use self::model_writer::{ModelWriter, int_attribute};
-use super::Onnx;
-use super::messages::{
+use crate::NEWEST_OPSET;
+use crate::messages::{
     DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
     TensorProto, TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto,
 };
-use super::operators::NEWEST_OPSET;
-use super::types::{declared_at, number_of};
+use crate::types::{declared_at, number_of};
 
 /// The opset of a written model, unless the caller or the source states another one.
 const DEFAULT_OPSET: i64 = 21;
@@ -62,57 +61,52 @@ const MAX_INLINE_BYTES: usize = 1 << 30;
 /// The value of `data_location` for elements in an external file.
 const EXTERNAL: i32 = 1;
 
-impl Writer for Onnx {
-    fn write(
-        &self,
-        graph: &Graph,
-        outputs: &[String],
-        options: &WriteOptions,
-    ) -> Result<WrittenModel, FormatError> {
-        let graph = &*expand_windows(graph);
-        let opset = options.opset.map_or_else(|| default_opset(graph, options), i64::from);
-        if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
-            let what =
-                format!("models for opset {opset}, not {OLDEST_OPSET} to {NEWEST_OPSET}, are");
-            return Err(FormatErrorKind::Unsupported { what }.without_location());
-        }
-        let mut model_writer = ModelWriter::new(graph, outputs, opset);
-        let plan = IdiomPlan::of(graph, opset);
-        for (value, node) in graph.iter().filter(|(value, _)| plan.is_needed[value.index()]) {
-            match &plan.idioms[value.index()] {
-                Some(found) => model_writer.idiom(value, found),
-                None => model_writer.value(value, node),
-            }
-        }
-        let names = model_writer.outputs(outputs)?;
-        let ModelWriter { nodes, mut initializers, notes, .. } = model_writer;
-        let (composed, warnings) = notes.finish(options.exact)?;
-        let external_file = extract_constants(&mut initializers, &options.name, MAX_INLINE_BYTES);
-        let declared = |name: &String, value: &ValueId| info(name, &graph[*value].array_type);
-        let parameters: Vec<String> = (0..graph.parameters().len())
-            .map(|index| graph.parameter_name(index).to_owned())
-            .collect();
-        let encoded = |message: &dyn Fn() -> Vec<u8>| Bytes::from(message());
-        let model = ModelProto {
-            ir_version: IR_VERSION,
-            graph: Some(GraphProto {
-                node: nodes.iter().map(|node| encoded(&|| node.encode_to_vec())).collect(),
-                name: options.name.clone(),
-                initializer: initializers.iter().map(|t| encoded(&|| t.encode_to_vec())).collect(),
-                input: parameters
-                    .iter()
-                    .zip(graph.parameters())
-                    .map(|(n, v)| declared(n, v))
-                    .collect(),
-                output: names.iter().zip(graph.outputs()).map(|(n, v)| declared(n, v)).collect(),
-                value_info: Vec::new(),
-                sparse_initializer: Vec::new(),
-            }),
-            opset_import: vec![OperatorSetIdProto { domain: String::new(), version: opset }],
-            functions: Vec::new(),
-        };
-        Ok(WrittenModel { content: model.encode_to_vec(), external_file, composed, warnings })
+/// Writes a graph as an ONNX model, with one name for each output. Every value of the graph must be used.
+///
+/// # Errors
+/// `unsupported-op`, `unsupported-type`.
+pub fn write(
+    graph: &Graph,
+    outputs: &[String],
+    options: &WriteOptions,
+) -> Result<WrittenModel, FormatError> {
+    let graph = &*expand_windows(graph);
+    let opset = options.opset.map_or_else(|| default_opset(graph, options), i64::from);
+    if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
+        let what = format!("models for opset {opset}, not {OLDEST_OPSET} to {NEWEST_OPSET}, are");
+        return Err(FormatErrorKind::Unsupported { what }.without_location());
     }
+    let mut model_writer = ModelWriter::new(graph, outputs, opset);
+    let plan = IdiomPlan::of(graph, opset);
+    for (value, node) in graph.iter().filter(|(value, _)| plan.is_needed[value.index()]) {
+        match &plan.idioms[value.index()] {
+            Some(found) => model_writer.idiom(value, found),
+            None => model_writer.value(value, node),
+        }
+    }
+    let names = model_writer.outputs(outputs)?;
+    let ModelWriter { nodes, mut initializers, notes, .. } = model_writer;
+    let (composed, warnings) = notes.finish(options.exact)?;
+    let external_file = extract_constants(&mut initializers, &options.name, MAX_INLINE_BYTES);
+    let declared = |name: &String, value: &ValueId| info(name, &graph[*value].array_type);
+    let parameters: Vec<String> =
+        (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned()).collect();
+    let encoded = |message: &dyn Fn() -> Vec<u8>| Bytes::from(message());
+    let model = ModelProto {
+        ir_version: IR_VERSION,
+        graph: Some(GraphProto {
+            node: nodes.iter().map(|node| encoded(&|| node.encode_to_vec())).collect(),
+            name: options.name.clone(),
+            initializer: initializers.iter().map(|t| encoded(&|| t.encode_to_vec())).collect(),
+            input: parameters.iter().zip(graph.parameters()).map(|(n, v)| declared(n, v)).collect(),
+            output: names.iter().zip(graph.outputs()).map(|(n, v)| declared(n, v)).collect(),
+            value_info: Vec::new(),
+            sparse_initializer: Vec::new(),
+        }),
+        opset_import: vec![OperatorSetIdProto { domain: String::new(), version: opset }],
+        functions: Vec::new(),
+    };
+    Ok(WrittenModel { content: model.encode_to_vec(), external_file, composed, warnings })
 }
 
 /// The opset of the source, or `DEFAULT_OPSET`; a later one if an operation of the graph needs it.

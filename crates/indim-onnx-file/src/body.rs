@@ -8,64 +8,71 @@ use prost::Message;
 
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
-use super::messages::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto};
+use crate::messages::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto};
 
 /// The nodes of a graph or a function.
-pub(super) struct GraphBody {
-    pub(super) nodes: Vec<Arc<Node>>,
+pub struct GraphBody {
+    /// The nodes, in order.
+    pub nodes: Vec<Arc<BodyNode>>,
     /// The operator set version of each domain.
     opsets: Arc<HashMap<String, i64>>,
 }
 
 /// A node with its attributes.
-pub(super) struct Node {
+pub struct BodyNode {
     /// The message without its attributes.
-    pub(super) proto: NodeProto,
+    pub proto: NodeProto,
     /// The attributes whose values the node states.
-    pub(super) attributes: Attributes,
+    pub attributes: NodeAttributes,
     /// References to attributes of the enclosing function: the name in the node, and the name in the
     /// function.
-    pub(super) references: Vec<(String, String)>,
+    pub references: Vec<(String, String)>,
 }
 
 /// A function of the model.
-pub(super) struct Function {
-    pub(super) body: Arc<GraphBody>,
-    pub(super) inputs: Vec<String>,
-    pub(super) outputs: Vec<String>,
+pub struct ModelFunction {
+    /// The nodes.
+    pub body: Arc<GraphBody>,
+    /// Names of the inputs.
+    pub inputs: Vec<String>,
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
     /// Names of the attributes without a default.
     attributes: Vec<String>,
     /// Attributes with a default.
-    pub(super) defaults: Attributes,
+    pub defaults: NodeAttributes,
     /// Name of the function, after its domain unless that is ONNX's own, for messages: `my.Scaled`.
-    pub(super) shown: String,
+    pub shown: String,
 }
 
 /// The attributes of a node, or the defaults of a function. They are few, so lookup is linear.
 #[derive(Clone, Default)]
-pub(super) struct Attributes(Arc<Vec<(String, Arc<AttributeProto>)>>);
+pub struct NodeAttributes(Arc<Vec<(String, Arc<AttributeProto>)>>);
 
-impl Attributes {
-    pub(super) fn new(attributes: Vec<(String, Arc<AttributeProto>)>) -> Self {
-        Attributes(Arc::new(attributes))
+impl NodeAttributes {
+    /// Attributes with their names.
+    pub fn new(attributes: Vec<(String, Arc<AttributeProto>)>) -> Self {
+        NodeAttributes(Arc::new(attributes))
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Arc<AttributeProto>> {
+    /// The attribute of this name.
+    pub fn get(&self, name: &str) -> Option<&Arc<AttributeProto>> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, attribute)| attribute)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &(String, Arc<AttributeProto>)> {
+    /// The names and the attributes, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &(String, Arc<AttributeProto>)> {
         self.0.iter()
     }
 }
 
 /// The canonical name of a domain. ONNX's own domain is `""`, which files also write as `ai.onnx`.
-pub(super) fn domain_of(domain: &str) -> &str {
+pub fn domain_of(domain: &str) -> &str {
     if domain == "ai.onnx" { "" } else { domain }
 }
 
 /// Decodes a protobuf message; the error of a damaged message is at `location`.
-pub(super) fn decoded<M: Message + Default>(
+pub fn decoded<M: Message + Default>(
     bytes: Bytes,
     location: impl FnOnce() -> Location,
 ) -> Result<M, FormatError> {
@@ -77,7 +84,7 @@ pub(super) fn decoded<M: Message + Default>(
 impl GraphBody {
     /// # Errors
     /// `damaged`, `limit`.
-    pub(super) fn new(
+    pub fn new(
         nodes: &[Bytes],
         opsets: &[OperatorSetIdProto],
         limits: &FormatLimits,
@@ -92,7 +99,7 @@ impl GraphBody {
         let mut body = GraphBody { nodes: Vec::with_capacity(nodes.len()), opsets };
         for (index, bytes) in nodes.iter().enumerate() {
             let location = || Location::described(format!("node {index}"));
-            body.nodes.push(Arc::new(Node::new(decoded(bytes.clone(), location)?)));
+            body.nodes.push(Arc::new(BodyNode::new(decoded(bytes.clone(), location)?)));
         }
         Ok(body)
     }
@@ -101,27 +108,23 @@ impl GraphBody {
     ///
     /// # Errors
     /// `damaged`, `limit`.
-    pub(super) fn region(
-        &self,
-        nodes: &[Bytes],
-        limits: &FormatLimits,
-    ) -> Result<GraphBody, FormatError> {
+    pub fn region(&self, nodes: &[Bytes], limits: &FormatLimits) -> Result<GraphBody, FormatError> {
         Ok(GraphBody::new(nodes, &[], limits)?.with_operator_sets_of(self))
     }
 
     /// The same nodes with the operator sets of another body.
-    pub(super) fn with_operator_sets_of(&self, outer: &GraphBody) -> GraphBody {
+    pub fn with_operator_sets_of(&self, outer: &GraphBody) -> GraphBody {
         GraphBody { nodes: self.nodes.clone(), opsets: outer.opsets.clone() }
     }
 
     /// The operator set version of a domain.
-    pub(super) fn opset(&self, domain: &str) -> Option<i64> {
+    pub fn opset(&self, domain: &str) -> Option<i64> {
         self.opsets.get(domain_of(domain)).copied()
     }
 }
 
-impl Node {
-    fn new(mut proto: NodeProto) -> Node {
+impl BodyNode {
+    fn new(mut proto: NodeProto) -> BodyNode {
         let (mut attributes, mut references) = (Vec::new(), Vec::new());
         for attribute in core::mem::take(&mut proto.attribute) {
             let name = attribute.name.clone();
@@ -130,11 +133,11 @@ impl Node {
                 false => references.push((name, attribute.ref_attr_name)),
             }
         }
-        Node { proto, attributes: Attributes::new(attributes), references }
+        BodyNode { proto, attributes: NodeAttributes::new(attributes), references }
     }
 
     /// The attributes, with references replaced by the `arguments` of the enclosing function.
-    pub(super) fn resolved(&self, arguments: &Attributes) -> Attributes {
+    pub fn resolved(&self, arguments: &NodeAttributes) -> NodeAttributes {
         if self.references.is_empty() {
             return self.attributes.clone();
         }
@@ -145,19 +148,19 @@ impl Node {
                 resolved.push((name.clone(), attribute.clone()));
             }
         }
-        Attributes::new(resolved)
+        NodeAttributes::new(resolved)
     }
 
     /// Work units of the node, for the limit on operations: one, and one more for every 16 of its
     /// operands, results and references together.
-    pub(super) fn work(&self) -> usize {
+    pub fn work(&self) -> usize {
         let proto = &self.proto;
         let parts = proto.input.len() + proto.output.len() + self.references.len();
         1 + parts / 16
     }
 
     /// Name of the operator, with its domain.
-    pub(super) fn operator_name(&self) -> String {
+    pub fn operator_name(&self) -> String {
         match domain_of(&self.proto.domain) {
             "" => self.proto.op_type.clone(),
             domain => format!("{domain}.{}", self.proto.op_type),
@@ -165,13 +168,10 @@ impl Node {
     }
 }
 
-impl Function {
+impl ModelFunction {
     /// # Errors
     /// `damaged`, `limit`.
-    pub(super) fn new(
-        proto: FunctionProto,
-        limits: &FormatLimits,
-    ) -> Result<Function, FormatError> {
+    pub fn new(proto: FunctionProto, limits: &FormatLimits) -> Result<ModelFunction, FormatError> {
         let body = GraphBody::new(&proto.node, &proto.opset_import, limits)?;
         let defaults = proto.attribute_proto.into_iter();
         let defaults = defaults.map(|attribute| (attribute.name.clone(), Arc::new(attribute)));
@@ -179,38 +179,38 @@ impl Function {
             "" => proto.name.clone(),
             domain => format!("{domain}.{}", proto.name),
         };
-        Ok(Function {
+        Ok(ModelFunction {
             body: Arc::new(body),
             inputs: proto.input,
             outputs: proto.output,
             attributes: proto.attribute,
-            defaults: Attributes::new(defaults.collect()),
+            defaults: NodeAttributes::new(defaults.collect()),
             shown,
         })
     }
 
     /// Whether the function has an attribute of this name.
-    pub(super) fn takes(&self, name: &str) -> bool {
+    pub fn takes(&self, name: &str) -> bool {
         self.attributes.iter().any(|known| known == name) || self.defaults.get(name).is_some()
     }
 
     /// Work units of a call, without those of the function's nodes.
-    pub(super) fn work(&self) -> usize {
+    pub fn work(&self) -> usize {
         (self.inputs.len() + self.outputs.len() + self.defaults.0.len()) / 16
     }
 
     /// The attributes to which nodes of the function can refer: those that the call states (`stated`), and
     /// defaults for the rest.
-    pub(super) fn arguments(&self, stated: &Attributes) -> Attributes {
+    pub fn arguments(&self, stated: &NodeAttributes) -> NodeAttributes {
         let is_stated = |name: &str| stated.get(name).is_some();
         let defaults = self.defaults.iter().filter(|(name, _)| !is_stated(name));
-        Attributes::new(stated.iter().chain(defaults).cloned().collect())
+        NodeAttributes::new(stated.iter().chain(defaults).cloned().collect())
     }
 }
 
 /// # Errors
 /// `limit`: `count` exceeds the limit on operations.
-pub(super) fn check_many(
+pub fn check_many(
     what: &'static str,
     count: usize,
     limits: &FormatLimits,

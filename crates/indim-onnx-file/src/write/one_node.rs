@@ -5,13 +5,13 @@ use indim_graph::Array;
 use indim_ops::{ArrayType, DType};
 use prost::Message;
 
-use super::super::messages::{
+use super::model_writer::int_attribute;
+use super::{IR_VERSION, info};
+use crate::messages::{
     GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorTypeProto, TypeProto,
     ValueInfoProto,
 };
-use super::super::types::number_of;
-use super::model_writer::int_attribute;
-use super::{IR_VERSION, info};
+use crate::types::number_of;
 
 /// The IR version of models before opset 7, in which operators broadcast by an attribute.
 const LEGACY_IR_VERSION: i64 = 3;

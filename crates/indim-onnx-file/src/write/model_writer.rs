@@ -9,8 +9,8 @@ use indim_model::Notes;
 use indim_ops::DType;
 use indim_shape::Shape;
 
-use super::super::messages::{AttributeProto, NodeProto, TensorProto};
-use super::super::types::number_of;
+use crate::messages::{AttributeProto, NodeProto, TensorProto};
+use crate::types::number_of;
 
 /// A value in the file without materialised broadcasts: its broadcast axes have size 1 or, if leading, are
 /// missing. Operators broadcast them.

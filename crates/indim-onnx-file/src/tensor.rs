@@ -13,14 +13,14 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::{Shape, saturating_size};
 use prost::Message;
 
-use super::messages::TensorProto;
-use super::types::{declared_at, dtype_of};
+use crate::messages::TensorProto;
+use crate::types::{declared_at, dtype_of};
 
 /// The value of `data_location` for elements in an external file.
 const EXTERNAL: i32 = 1;
 
 /// The reader of the arrays of one model.
-pub(super) struct Tensors {
+pub struct Tensors {
     source: SourceFile,
     limits: FormatLimits,
     /// Cache of attribute arrays by the address of their message. Each call of a function reads the same
@@ -29,7 +29,8 @@ pub(super) struct Tensors {
 }
 
 impl Tensors {
-    pub(super) fn new(source: &SourceFile, limits: &FormatLimits) -> Self {
+    /// The tensors of a file, and of the files that it names.
+    pub fn new(source: &SourceFile, limits: &FormatLimits) -> Self {
         Tensors { source: source.clone(), limits: *limits, arrays: Mutex::default() }
     }
 
@@ -37,7 +38,7 @@ impl Tensors {
     ///
     /// # Errors
     /// Those of [`Tensors::array`].
-    pub(super) fn attribute_array(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
+    pub fn attribute_array(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
         let address = core::ptr::from_ref(tensor).addr();
         let known = || self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(array) = known().get(&address) {
@@ -53,7 +54,7 @@ impl Tensors {
     /// # Errors
     /// `unsupported-type`, `unsupported`, `limit`, `attribute`, `wrong-element-count`, `bad-element`,
     /// `file-beside`.
-    pub(super) fn array(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
+    pub fn array(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
         let array_type = self.array_type(tensor)?;
         if tensor.segment.is_some() {
             let what = "an array that is stored in segments is".to_owned();

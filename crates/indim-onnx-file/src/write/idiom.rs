@@ -10,9 +10,9 @@ use indim_model::{
 use indim_ops::DType;
 use indim_shape::Shape;
 
-use super::super::messages::AttributeProto;
 use super::model_writer::{ModelWriter, float_attribute, int_attribute, text_attribute};
 use super::normalization::Normalization;
+use crate::messages::AttributeProto;
 
 /// A subgraph that is one operator.
 #[derive(Clone)]
