@@ -18,6 +18,7 @@
 //! - `sorting.rs`: sorts and searches in sorted tables: checks and reference evaluation;
 //! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and
 //!   terminals;
+//! - `type_text.rs`: shapes and types in one line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`;
 //! - `views/`: slices, windows, concatenations, gathers and scatters.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -39,6 +40,7 @@ pub mod signature;
 mod sizes;
 mod sorting;
 pub mod terminal;
+pub mod type_text;
 mod verify;
 mod views;
 

@@ -9,6 +9,7 @@
 //! - `level.rs`: the instruction sets of this processor, for kernels and machine code;
 //! - `operator.rs`: operators of expressions, as in Python: the symbol, the precedence and the operation of
 //!   each;
+//! - `promotion.rs`: NumPy's promotion of element types;
 //! - `reduction.rs`: the table of reductions, and code generated from it.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
@@ -30,6 +31,7 @@ mod level;
 pub mod meaning;
 mod op;
 mod operator;
+mod promotion;
 mod reduction;
 mod storage;
 
@@ -53,6 +55,7 @@ pub use op::{
     Arity, Binary, Fact, Op, OpType, OpVisitor, Ternary, Unary, UnknownOp, is_called, operations,
 };
 pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
+pub use promotion::{float_for, promote, promote_all};
 pub use reduction::{Fold, FoldVisitor, ReduceOp, fold};
 pub use storage::{
     E4m3b11fnuz, E4m3fn, E4m3fnuz, E5m2, E5m2fnuz, F8E4m3b11fnuz, F8E4m3fn, F8E4m3fnuz, F8E5m2,

@@ -4,8 +4,7 @@
 //! Both use `cursor.rs`, `span.rs` and `limits.rs`. `catalogue.rs` describes every operation and function.
 //!
 //! - `shorten.rs`: shortened quotations of a text for messages;
-//! - `suggest.rs`: suggestions for misspelt names;
-//! - `type_text.rs`: shapes and types in one line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
+//! - `suggest.rs`: suggestions for misspelt names.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -17,18 +16,18 @@ mod limits;
 mod shorten;
 mod span;
 mod suggest;
-mod type_text;
 
 pub use cursor::Cursor;
 pub use expression::{
     Binding, CallAttribute, CallOperand, ExprError, ExprErrorKind, Expression, Number,
-    NumberProgram, Numbers, RecordedCall, StatementError, promote,
+    NumberProgram, Numbers, RecordedCall, StatementError,
 };
 pub use graph::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
-pub use limits::{LimitError, ParseLimits};
-pub use span::Span;
-pub use suggest::closest;
-pub use type_text::{
+pub use indim_graph::type_text::{
     parse_array_type, parse_axis_names, parse_integers, parse_symbolic_type, parse_type,
     split_axis_names, split_trailing_axis_names,
 };
+pub use indim_ops::promote;
+pub use limits::{LimitError, ParseLimits};
+pub use span::Span;
+pub use suggest::closest;

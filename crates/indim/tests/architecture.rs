@@ -1,6 +1,6 @@
 //! The file map: ARCHITECTURE.md names every crate, documents name only existing paths, items and project
-//! commands, and link to existing files and headings, each file has a first line that describes it, and the
-//! page of each module names its files.
+//! commands, and link to existing files and headings, each file has a first line that describes it, the
+//! page of each module names its files, and no crate is too large.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -172,6 +172,33 @@ fn architecture_has_a_row_for_each_crate() {
         });
         assert!(has_row, "no row of ARCHITECTURE.md begins with {quoted}");
     }
+}
+
+/// Maximum number of lines of code of a crate, without blank lines and comments: what a reader still knows
+/// as a whole. `docs/decisions/crate-size.md` has the reasons.
+const MAX_CRATE_LINES: usize = 7000;
+
+/// The lines of a source that are neither blank nor comments.
+fn code_lines(text: &str) -> usize {
+    let lines = text.lines().map(str::trim_start);
+    lines.filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+}
+
+#[test]
+fn no_crate_is_too_large() {
+    let mut all_lines = 0;
+    for folder in crates() {
+        let sources = files(&folder.join("src"));
+        let lines: usize =
+            sources.iter().map(|file| code_lines(&fs::read_to_string(file).unwrap())).sum();
+        let name = folder.file_name().unwrap().display();
+        assert!(
+            lines <= MAX_CRATE_LINES,
+            "{name} has {lines} lines of code, more than {MAX_CRATE_LINES}: split it"
+        );
+        all_lines += lines;
+    }
+    assert!(all_lines > 100_000, "the sources were read");
 }
 
 #[test]

@@ -4,14 +4,13 @@ use core::str::FromStr;
 
 use indim_builder::{Index, PadMode, Value};
 use indim_graph::{AxisSlice, AxisWindow, Literal, ScatterMode, TakeMode};
-use indim_ops::{DType, Op, ScatterOp, SearchSide};
+use indim_ops::{DType, Op, ScatterOp, SearchSide, promote_all};
 use indim_shape::{RuleSet, Shape, TargetRule};
 
 use super::data_movement_function::DataMovementFunction;
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
 use super::parameter::AttributeKey;
-use super::promote::promote_all;
 use super::syntax::{AttributeValue, IndexItem, NamedAttribute, NodeIndex};
 use crate::span::Span;
 

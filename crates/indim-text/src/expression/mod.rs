@@ -9,8 +9,8 @@
 //! 3. `elaborate.rs` adds nodes to a graph through the builder: `elementwise.rs` operations,
 //!    `composition.rs` compositions, `reduction.rs` reductions, `product.rs` products, `random.rs` random
 //!    numbers, `structure.rs` reshapes and conversions, `data_movement.rs` indices and functions that
-//!    rearrange, join or sort arrays. `typing.rs`, `folding.rs` and `promote.rs` determine element types
-//!    and fold literals. `numbers.rs` handles numbers that are inputs.
+//!    rearrange, join or sort arrays. `typing.rs` and `folding.rs` determine element types and fold
+//!    literals. `numbers.rs` handles numbers that are inputs.
 //!
 //! The other files:
 //!
@@ -46,7 +46,6 @@ mod parameter;
 mod parser;
 mod product;
 mod product_function;
-mod promote;
 mod random;
 mod random_function;
 mod recorded;
@@ -65,7 +64,6 @@ pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
 pub use numbers::{Number, NumberProgram, Numbers};
 pub(crate) use product_function::{PRODUCT_OPERANDS, PRODUCTS, ProductRow};
-pub use promote::promote;
 pub(crate) use random_function::{RANDOM, RandomRow};
 pub use recorded::{CallAttribute, CallOperand, RecordedCall};
 pub use statement_error::StatementError;

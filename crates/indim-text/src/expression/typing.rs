@@ -1,14 +1,14 @@
 //! The element type in which an operation computes: literals adapt, and NumPy's rule converts.
 //!
-//! This file plans; `elementwise.rs` adds the nodes. `promote.rs` has NumPy's promotion of pairs.
+//! This file plans; `elementwise.rs` adds the nodes. `promotion.rs` of `indim-ops` has NumPy's promotion of
+//! pairs.
 
 use indim_builder::{Composition, IntegerPromotion, Reduction};
-use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
+use indim_ops::{Arity, DType, DTypeClass, Op, float_for, promote, promote_all, shift_right};
 use indim_shape::RuleSet;
 
 use super::error::ExprErrorKind;
 use super::function::OpVariant;
-use super::promote::{float_for, promote, promote_all};
 use indim_graph::Literal;
 use indim_graph::literal::integer_range;
 

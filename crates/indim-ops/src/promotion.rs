@@ -1,14 +1,14 @@
 //! NumPy 2's promotion of element types (NEP 50), for the rules numpy and named.
 
+use alloc::vec::Vec;
 use core::cmp::max;
 
-use indim_ops::{DType, DTypeClass};
+use crate::{DType, DTypeClass};
 
 /// The common type of two array types; `None` for `bf16` or a storage type with another type.
 ///
 /// ```
-/// use indim_ops::DType;
-/// use indim_text::promote;
+/// use indim_ops::{DType, promote};
 /// assert_eq!(promote(DType::U8, DType::I8), Some(DType::I16));
 /// assert_eq!(promote(DType::I32, DType::F32), Some(DType::F64));
 /// ```
@@ -41,7 +41,7 @@ pub fn promote(x: DType, y: DType) -> Option<DType> {
 ///
 /// # Errors
 /// Two types without a common type.
-pub(super) fn promote_all(mut dtypes: Vec<DType>) -> Result<Option<DType>, (DType, DType)> {
+pub fn promote_all(mut dtypes: Vec<DType>) -> Result<Option<DType>, (DType, DType)> {
     // Floats first, as NumPy does: i16, u16 and f32 make f32, although i16 and u16 make i32.
     dtypes.sort_unstable_by(|x, y| y.cmp(x));
     let Some((&first, others)) = dtypes.split_first() else { return Ok(None) };
@@ -50,7 +50,7 @@ pub(super) fn promote_all(mut dtypes: Vec<DType>) -> Result<Option<DType>, (DTyp
 }
 
 /// The float type in which NumPy computes functions such as `sqrt`.
-pub(super) const fn float_for(dtype: DType) -> DType {
+pub const fn float_for(dtype: DType) -> DType {
     match dtype {
         DType::Bool | DType::I8 | DType::U8 => DType::F16,
         DType::I16 | DType::U16 => DType::F32,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use indim_graph::terminal::printable;
+use crate::terminal::printable;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{
     AxisNames, Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape, saturating_size,
@@ -11,7 +11,7 @@ use indim_shape::{
 /// Parses a type. The element type may be missing.
 ///
 /// ```
-/// use indim_text::parse_type;
+/// use indim_graph::type_text::parse_type;
 ///
 /// let (element_type, shape) = parse_type("f32[2, 3]").unwrap();
 /// assert_eq!((element_type, shape.sizes()), (Some(indim_ops::DType::F32), &[2, 3][..]));
@@ -63,9 +63,9 @@ fn check_rank(rank: usize) -> Result<(), Diagnostic> {
 /// Parses a type with an element type.
 ///
 /// ```
-/// let array_type = indim_text::parse_array_type("f32[2, 3]").unwrap();
+/// let array_type = indim_graph::type_text::parse_array_type("f32[2, 3]").unwrap();
 /// assert_eq!(array_type.to_string(), "f32[2, 3]");
-/// assert_eq!(indim_text::parse_array_type("2,3").unwrap_err().code, "bad-shape");
+/// assert_eq!(indim_graph::type_text::parse_array_type("2,3").unwrap_err().code, "bad-shape");
 /// ```
 ///
 /// # Errors
@@ -85,7 +85,7 @@ pub fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
 ///
 /// ```
 /// use indim_ops::DType;
-/// use indim_text::parse_symbolic_type;
+/// use indim_graph::type_text::parse_symbolic_type;
 ///
 /// assert_eq!(parse_symbolic_type("f32[n, 3]"), Some((DType::F32, vec!["n", "3"])));
 /// assert_eq!(parse_symbolic_type("f32[4, 3]"), None);
@@ -109,7 +109,7 @@ const MAX_NAME_BYTES: usize = 200;
 /// n]` and `[time, lat]`. Returns a type without names unchanged.
 ///
 /// ```
-/// use indim_text::split_axis_names;
+/// use indim_graph::type_text::split_axis_names;
 ///
 /// let (plain, names) = split_axis_names("f32[time: 8760, lat: n]").unwrap();
 /// assert_eq!((&*plain, names.unwrap().to_string().as_str()), ("f32[8760, n]", "[time, lat]"));
@@ -150,8 +150,8 @@ pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>),
 /// Parses axis names in brackets: `[time, lat]`. `None` for any other text.
 ///
 /// ```
-/// assert_eq!(indim_text::parse_axis_names("[time, lat]").unwrap().to_string(), "[time, lat]");
-/// assert_eq!(indim_text::parse_axis_names("[2, 3]"), None);
+/// assert_eq!(indim_graph::type_text::parse_axis_names("[time, lat]").unwrap().to_string(), "[time, lat]");
+/// assert_eq!(indim_graph::type_text::parse_axis_names("[2, 3]"), None);
 /// ```
 pub fn parse_axis_names(text: &str) -> Option<AxisNames> {
     let inside = text.trim().strip_prefix('[')?.strip_suffix(']')?;
@@ -164,7 +164,7 @@ pub fn parse_axis_names(text: &str) -> Option<AxisNames> {
 /// names.
 ///
 /// ```
-/// use indim_text::split_trailing_axis_names;
+/// use indim_graph::type_text::split_trailing_axis_names;
 ///
 /// let (array, names) = split_trailing_axis_names("[[1, 2], [3, 4]][time, lat]").unwrap();
 /// assert_eq!((array, names.to_string().as_str()), ("[[1, 2], [3, 4]]", "[time, lat]"));
@@ -187,7 +187,7 @@ fn axis_name(text: &str) -> Option<&str> {
 /// Parses a list of whole numbers: `1,2`, `[1, 2]`, or an empty text.
 ///
 /// ```
-/// assert_eq!(indim_text::parse_integers("[0, 2]"), Ok(vec![0, 2]));
+/// assert_eq!(indim_graph::type_text::parse_integers("[0, 2]"), Ok(vec![0, 2]));
 /// ```
 ///
 /// # Errors
