@@ -87,7 +87,7 @@ def not_an_array_error(error, value, name):
     is_array = isinstance(value, np.ndarray) or _foreign.has_advice(value)
     if is_array or type(error) is not TypeError:
         return error
-    parameter, is_field = re.split(r"[\[.]", name)[0], "." in name
+    parameter, is_field = re.split(r"[\[.]", name)[0].lstrip("*"), "." in name
     field = ", or give its field the metadata {'static': True}" if is_field else ""
     return TypeError(
         f"{error}. Name an argument that is not an array in `static=`, as in "

@@ -32,12 +32,15 @@ def binder(function, name, static, static_argnums=()):
     with arguments by position, and the names of the static parameters."""
     signature = signature_of(function, name)
     parameters = list(signature.parameters.values())
-    _check(parameters, name)
     names = [parameter.name for parameter in parameters]
     static = (*names_of_static(static), *_names_at(parameters, static_argnums, name))
     unknown = [given for given in static if given not in names]
     if unknown:
         raise TypeError(f"{name}: static={unknown[0]!r} is none of the parameters {names}")
+    kinds = {parameter.kind for parameter in parameters}
+    has_rest, by_keyword = inspect.Parameter.VAR_POSITIONAL in kinds, inspect.Parameter.VAR_KEYWORD in kinds
+    if by_keyword or (has_rest and inspect.Parameter.KEYWORD_ONLY in kinds):
+        return *_collected(function, name, signature, static), static
     keyword_only = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
 
     def bind(args, kwargs):
@@ -55,6 +58,47 @@ def binder(function, name, static, static_argnums=()):
     return rows, bind, call if keyword_only else function, static
 
 
+def _collected(function, name, signature, static):
+    """``binder`` of a function with ``**arguments``, or with ``*arguments`` and keyword-only ones: the
+    compiled part gets each of these as one dict. It binds no argument itself, so all parameters are
+    keyword-only to it."""
+    parameters = list(signature.parameters.values())
+    rests = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+
+    def bind(args, kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = [bound.arguments[parameter.name] for parameter in parameters]
+        # A tuple without items would be an array.
+        return tuple(
+            dict(enumerate(value)) if parameter.kind is rests[0] else value
+            for parameter, value in zip(parameters, values)
+        )
+
+    def call(*values):
+        args, kwargs = [], {}
+        for parameter, value in zip(parameters, values):
+            if parameter.kind is rests[0]:
+                args += value.values()
+            elif parameter.kind is rests[1]:
+                kwargs |= value
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                kwargs[parameter.name] = value
+            else:
+                args.append(value)
+        return function(*args, **kwargs)
+
+    call.__qualname__ = name
+    setattr(call, ADAPTED, function)
+    rows = []
+    for parameter in parameters:
+        name, _, is_static, default = _row(parameter, parameter.name in static)
+        # No call names the dict itself.
+        stars = {rests[0]: "*", rests[1]: "**"}.get(parameter.kind, "")
+        rows.append((stars + name, "keyword", is_static, default))
+    return rows, bind, call
+
+
 def _names_at(parameters, positions, name):
     """The names of the parameters at these positions; negative ones count from the last, as in JAX."""
     names = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
@@ -66,22 +110,12 @@ def _names_at(parameters, positions, name):
     return found
 
 
-def _check(parameters, name):
-    """Refuses parameters that a compiled function cannot have."""
-    for parameter in parameters:
-        if parameter.kind is parameter.VAR_KEYWORD:
-            raise TypeError(f"{name}: a compiled function cannot take **{parameter.name}")
-    kinds = {parameter.kind for parameter in parameters}
-    if {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY} <= kinds:
-        raise TypeError(f"{name}: *arguments and keyword-only arguments cannot be together")
-
-
 def _row(parameter, is_static):
     """A parameter as a tuple: name, kind, whether it is static, and the default with whether the function
     receives it unchanged."""
     default = parameter.default
     default = None if default is parameter.empty else (default, _is_as_is(default))
-    return parameter.name, _KINDS[parameter.kind], is_static, default
+    return parameter.name, _KINDS.get(parameter.kind, "keyword"), is_static, default
 
 
 def _is_as_is(default):

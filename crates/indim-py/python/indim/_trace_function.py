@@ -71,6 +71,8 @@ def _static_objects(arguments):
 
 def _value(recording, static, name, kind, value, items):
     """The value that the function gets for an argument."""
+    # Stars begin the names of arguments that a function collects.
+    name = name.lstrip("*")
     if kind == "array":
         return Tracer(recording, recording.recorder(name).parameter(name, value))
     if kind == "static":
