@@ -421,6 +421,58 @@ def stop_gradient_target(jax, jnp, lax):
     return jax.grad(loss)(data(3), data(5, 3, seed=1))
 
 
+def batched_gather_and_updates(jax, jnp, lax):
+    x = data(4, 3)
+
+    @jax.jit
+    def f(x, i):
+        window = lax.dynamic_slice_in_dim(x, i, 2)
+        row = lax.dynamic_index_in_dim(x, i, keepdims=False)
+        x = lax.dynamic_update_slice_in_dim(x, window * 2, 0, axis=0)
+        x = lax.dynamic_update_index_in_dim(x, row, 3, axis=0)
+        return x.at[jnp.arange(3), jnp.arange(3)].set(0.0).at[-1].mul(2.0), window, row
+
+    return f(x, 1), jax.ops.segment_sum(x, np.array([0, 1, 0, 1]), num_segments=2)
+
+
+def counts_and_positions(jax, jnp, lax):
+    @jax.jit
+    def f(i):
+        positions = jnp.nonzero(i > 0, size=4, fill_value=-1)[0]
+        return jnp.bincount(i, length=4), positions, jnp.unique(i, size=3)
+
+    return f(np.array([0, 1, 1, 3]))
+
+
+def hessian_vector_products(jax, jnp, lax):
+    def f(x):
+        return jnp.sum(x**3) + jnp.prod(x)
+
+    x, v = data(4), data(4, seed=1)
+    forward = jax.jvp(jax.grad(f), (x,), (v,))[1]
+    backward = jax.jit(jax.grad(lambda x: jnp.vdot(jax.grad(f)(x), v)))(x)
+    return forward, backward
+
+
+def per_example_gradients(jax, jnp, lax):
+    def loss(params, x, y):
+        return (params["w"] @ x + params["b"] - y) ** 2
+
+    params = {"w": data(3), "b": np.float64(0.5)}
+    gradients = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))(params, data(5, 3, seed=1), data(5, seed=2))
+    norm = jnp.sqrt(sum(jnp.sum(leaf**2) for leaf in jax.tree_util.tree_leaves(gradients)))
+    return jax.tree.map(lambda leaf: leaf / norm, gradients)
+
+
+def keyword_arguments(jax, jnp, lax):
+    @jax.jit
+    def f(x, **options):
+        y = x * options["scale"]
+        return y if options.get("shift") is None else y + options["shift"]
+
+    return f(data(3), scale=2.0), f(data(3), scale=data(3, seed=1), shift=1.0)
+
+
 PROGRAMS = [
     value for value in list(globals().values()) if getattr(value, "__code__", None) and value is not data
 ]

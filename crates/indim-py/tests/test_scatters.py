@@ -147,6 +147,7 @@ def test_further_updates_of_jax():
     for wrap in (lambda f: f, indim.jit):
         for name, expected in {
             "subtract": [0.5, 2.0, 3.5],
+            "mul": [0.5, 2.0, 2.0],
             "divide": [2.0, 2.0, 8.0],
             "power": [1.0, 2.0, 2.0],
         }.items():

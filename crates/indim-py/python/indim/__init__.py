@@ -60,7 +60,7 @@ from . import _calculus_functions, _creation_functions, _elementwise_functions, 
 from . import _shape_functions, _statistics_functions
 from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum
 from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique
-from . import lax, nn, none, numexpr, numpy, onnx_legacy, pdpd, random, stablehlo, tree, tree_util, xla
+from . import lax, nn, none, numexpr, numpy, onnx_legacy, ops, pdpd, random, stablehlo, tree, tree_util, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
 from ._written import Decomposition, WrittenModel
 from ._vectorized import vmap
@@ -170,6 +170,7 @@ __all__ = _exported(
         "nonzero",
         "one_hot",
         "onnx_legacy",
+        "ops",
         "oracle",
         "pdpd",
         "percentile",

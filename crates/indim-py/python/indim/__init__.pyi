@@ -12,6 +12,7 @@ from . import (
     numexpr as numexpr,
     numpy as numpy,
     onnx_legacy as onnx_legacy,
+    ops as ops,
     pdpd as pdpd,
     random as random,
     stablehlo as stablehlo,
@@ -450,6 +451,7 @@ class _IndexUpdate:
     def multiply(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
     def min(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
     def max(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
+    def mul(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
     def subtract(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
     def divide(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
     def power(self, values: Operand, *, mode: str = ..., **hints: bool) -> NDArray[Any]: ...
@@ -725,6 +727,7 @@ __all__ = [
     "not_equal",
     "one_hot",
     "onnx_legacy",
+    "ops",
     "or_",
     "oracle",
     "outer",

@@ -11,7 +11,7 @@ import inspect
 
 import numpy as np
 
-from . import _arrays, _creation_functions
+from . import _arrays, _creation_functions, _scatters, _sizes_from_data
 from ._functions import asarray, astype
 from ._tracing import Tracer, has_tracer, running_recording
 
@@ -46,17 +46,16 @@ def complete(namespace):
         **{name: _made(getattr(np, name)) for name in _MADE_BY},
         **{name: _filled(name, value) for name, value in _FILLED.items()},
         **{name: ScalarType(name) for name in _TYPES},
+        **{name: getattr(_sizes_from_data, name) for name in _WITH_SIZE},
         "array": array,
         "asarray": array,
         "astype": astype,
+        "bincount": _scatters.bincount,
         "bfloat16": ScalarType("bfloat16"),
         "bool_": ScalarType("bool"),
         "full": full,
         "ndarray": ndarray,
     }
-    for name, value in added.items():
-        if inspect.isfunction(value):
-            value.__module__ = namespace["__name__"]
     namespace.update(added)
     namespace["__all__"] = sorted({*namespace["__all__"], *added})
 
@@ -67,6 +66,9 @@ def of_numpy(name):
         raise AttributeError(_ADVICE.get(name, f"indim.numpy has no {name!r}, and neither has NumPy"))
     return getattr(np, name)
 
+
+#: Functions that take JAX's `size`.
+_WITH_SIZE = ("argwhere", "compress", "extract", "flatnonzero", "nonzero", "unique")
 
 #: What to write for names that have another meaning in NumPy than in jax.numpy.
 _ADVICE = {"vectorize": "indim.numpy has no 'vectorize': write indim.vmap(f)"}

@@ -66,6 +66,8 @@ class IndexUpdate:
         """The array with the largest of each element and its updates; NaN if one of them is NaN."""
         return self._updated("scatter_max", values, mode, hints)
 
+    mul = multiply
+
     def subtract(self, values, *, mode="raise", **hints):
         """The array with ``values`` subtracted, like ``add``."""
         return self.add(-_functions.asarray(values), mode=mode, **hints)

@@ -6,14 +6,17 @@ import numpy as np
 
 from . import xla
 from ._custom_derivatives import custom_jvp
-from ._functions import broadcast_in_dim, convert_element_type, expand_dims, reshape, transpose
+from ._functions import asarray, broadcast_in_dim, convert_element_type, expand_dims, reshape, transpose
 from ._jax_numpy import as_traced, full
 from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._sorting import top_k
+from .xla import dynamic_slice, dynamic_update_slice
 from ._trees import mapped
 
 __all__ = [
-    *("broadcast_in_dim", "concatenate", "cond", "convert_element_type", "expand_dims", "fori_loop", "full"),
+    *("broadcast_in_dim", "concatenate", "cond", "convert_element_type", "dynamic_index_in_dim"),
+    *("dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice"),
+    *("dynamic_update_slice_in_dim", "expand_dims", "fori_loop", "full"),
     *("iota", "map", "reshape", "scan", "select", "stop_gradient", "switch", "top_k", "transpose"),
     "while_loop",
 ]
@@ -37,6 +40,38 @@ def concatenate(operands, dimension):
 def iota(dtype, size):
     """The numbers from 0 to ``size``, which is not included."""
     return as_traced(np.arange(size, dtype=np.dtype(dtype)))
+
+
+def dynamic_slice_in_dim(operand, start_index, slice_size, axis=0):
+    """The slice of ``slice_size`` parts along an axis, from ``start_index``, which may be a traced value."""
+    sizes = list(np.shape(operand))
+    sizes[axis] = slice_size
+    return dynamic_slice(operand, _starts(operand, start_index, axis), sizes)
+
+
+def dynamic_index_in_dim(operand, index, axis=0, keepdims=True):
+    """The part at ``index``, which may be a traced value, along an axis."""
+    part = dynamic_slice_in_dim(operand, index, 1, axis)
+    return part if keepdims else np.squeeze(part, axis)
+
+
+def dynamic_update_slice_in_dim(operand, update, start_index, axis):
+    """``operand`` with the slice from ``start_index`` along an axis replaced by ``update``."""
+    return dynamic_update_slice(operand, update, _starts(operand, start_index, axis))
+
+
+def dynamic_update_index_in_dim(operand, update, index, axis):
+    """``operand`` with the part at ``index`` along an axis replaced by ``update``."""
+    update = asarray(update)
+    update = np.expand_dims(update, axis) if update.ndim < np.ndim(operand) else update
+    return dynamic_update_slice_in_dim(operand, update, index, axis)
+
+
+def _starts(operand, start, axis):
+    """The starts of a slice that is cut along one axis."""
+    starts = [0] * np.ndim(operand)
+    starts[axis] = start
+    return starts
 
 
 @custom_jvp

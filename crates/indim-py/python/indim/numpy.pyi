@@ -25,6 +25,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "argwhere",
     "around",
     "array",
     "asarray",
@@ -36,6 +37,7 @@ __all__ = [
     "atanh",
     "average",
     "bfloat16",
+    "bincount",
     "bitwise_and",
     "bitwise_count",
     "bitwise_invert",
@@ -53,6 +55,7 @@ __all__ = [
     "clz",
     "complex128",
     "complex64",
+    "compress",
     "concat",
     "concatenate",
     "conj",
@@ -96,8 +99,10 @@ __all__ = [
     "expm1",
     "exponential",
     "exponential_minus_one",
+    "extract",
     "eye",
     "fabs",
+    "flatnonzero",
     "flip",
     "float16",
     "float32",
@@ -195,6 +200,7 @@ __all__ = [
     "negative",
     "next_after",
     "nextafter",
+    "nonzero",
     "norm",
     "not_",
     "not_equal",
@@ -285,6 +291,7 @@ __all__ = [
     "uint32",
     "uint64",
     "uint8",
+    "unique",
     "var",
     "variance",
     "vdot",
@@ -582,6 +589,16 @@ uint32: ScalarType
 uint64: ScalarType
 
 ndarray = NDArray[Any]
+
+from . import (
+    argwhere as argwhere,
+    bincount as bincount,
+    compress as compress,
+    extract as extract,
+    flatnonzero as flatnonzero,
+    nonzero as nonzero,
+    unique as unique,
+)
 
 def arange(*args: Any, **kwargs: Any) -> NDArray[Any]: ...
 def array(
