@@ -198,6 +198,28 @@ pub(crate) fn build_for_wasm32(arguments: &[&str]) -> Option<PathBuf> {
     is_built.then(|| root().join(target_folder(machine)).join(machine.target))
 }
 
+/// How to build for another machine: cargo and its environment.
+pub(crate) struct Builder {
+    pub(crate) cargo: PathBuf,
+    pub(crate) variables: Vec<(String, String)>,
+    /// Whether each build needs `-Zbuild-std`.
+    pub(crate) builds_std: bool,
+    /// The folder of the built files.
+    pub(crate) folder: PathBuf,
+}
+
+/// How to build for the machine of this name; an error lists what is missing, in words.
+pub(crate) fn builder(name: &str) -> Result<Builder, Vec<String>> {
+    let machine = machine(name).ok_or_else(|| vec![format!("a machine `{name}`")])?;
+    let missing = missing_to_build(machine);
+    let Some(toolchain) = toolchain(machine).filter(|_| missing.is_empty()) else {
+        return Err(missing);
+    };
+    let variables = variables(machine, &toolchain);
+    let folder = root().join(target_folder(machine));
+    Ok(Builder { cargo: toolchain.cargo, variables, builds_std: toolchain.builds_std, folder })
+}
+
 /// The output of `PROGRAM --version`; `None` if the program does not exist.
 fn version(program: &str) -> Option<String> {
     let output = Command::new(program).arg("--version").stderr(Stdio::null()).output().ok()?;

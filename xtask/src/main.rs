@@ -3,6 +3,7 @@
 mod asan;
 mod bench;
 mod cross;
+mod dist;
 mod everything;
 mod formats;
 mod fuzz;
@@ -10,6 +11,7 @@ mod lines;
 mod python;
 mod site;
 mod weight;
+mod workflows;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -21,6 +23,8 @@ cargo xtask COMMAND
                 installed, python, site, formats, stores, asan, fuzz and cross, the last two bounded
   python        builds the wheel of the Python package, installs it into a clean environment, and tests it
   package       the dry run of publishing every crate, each built from its package alone; needs the network
+  dist          makes the files of a release in target/dist [--test] [--only NAME,...]; `--help` lists options
+  workflows     lints the workflows of .github/workflows, by actionlint
   deny          checks licences, duplicates and sources of all dependencies against deny.toml, by cargo-deny
   bless         writes the compiler's present output into the documents of crates/indim/tests/documents
   bits          records the bits of operations on special values, which the tests of every machine compare
@@ -68,6 +72,8 @@ fn main() -> ExitCode {
         Some("asan") => asan::asan(),
         Some("asan-python") => python::asan(&root(), &rest),
         Some("tsan") => asan::tsan(),
+        Some("dist") => dist::dist(&root(), &rest),
+        Some("workflows") => workflows::lint(&root()),
         Some("fuzz") => fuzz::fuzz(&rest),
         _ => {
             eprintln!("{HELP}");
