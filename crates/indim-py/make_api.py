@@ -77,6 +77,10 @@ def lines_of_class(name, value, body):
     """The lines of a class: its bases, and the public members that its stub declares."""
     bases = [base.__name__ for base in value.__bases__ if base is not object]
     yield f"class {name}({', '.join(bases)})"
+    for constructor in ("__init__", "__call__"):
+        found = inspect.getattr_static(value, constructor, None)
+        if inspect.isfunction(found):
+            yield f"    {constructor}{signature(found)}"
     for member in sorted(set(declared(body))):
         # Attributes of instances are not attributes of the class.
         found = inspect.getattr_static(value, member, None)
