@@ -42,6 +42,7 @@ pub(crate) fn install(
     let variable = |name: &str, path: &Path| (name.to_owned(), path.to_string_lossy().into_owned());
     Ok(Python {
         program: PathBuf::from(emulator),
+        is_emulated: true,
         arguments: vec![
             "-L".to_owned(),
             root.to_string_lossy().into_owned(),
