@@ -10,6 +10,9 @@ use crate::dist::release::{self, Release};
 /// Debian's name of the machine, by ours.
 const ARCHITECTURES: [(&str, &str); 1] = [("aarch64", "arm64")];
 
+/// The interpreter, and a library that NumPy needs.
+const DEBIAN_PACKAGES: [&str; 2] = ["python3", "libstdc++6"];
+
 /// The packages that the tests need besides the wheel, from PyPI.
 const PACKAGES: [&str; 3] = ["numpy", "pytest", "hypothesis"];
 
@@ -86,8 +89,8 @@ fn unpack(machine: &Machine, root: &Path) -> Result<(), String> {
     let takes =
         |error| format!("{error}; the interpreter of {architecture} is Debian's, by apt-get");
     release::run(apt().arg("update")).map_err(takes)?;
-    let download = ["--yes", "--download-only", "--no-install-recommends", "install", "python3"];
-    release::run(apt().args(download)).map_err(takes)?;
+    let download = ["--yes", "--download-only", "--no-install-recommends", "install"];
+    release::run(apt().args(download).args(DEBIAN_PACKAGES)).map_err(takes)?;
     for package in release::files(&cache.join("archives"))? {
         if package.extension().is_some_and(|extension| extension == "deb") {
             release::run(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(root))?;
