@@ -26,9 +26,9 @@ use release::Release;
 
 const USAGE: &str = "\
 cargo xtask dist [--test] [--only NAME,...] [--machines NAME,...] [--allow-dirty]
-  Makes the files of a release in target/dist: sdist, wheels, command, crates, site, licences, bill, checksums.
-  `--test` installs the made files into empty folders and tries them instead. `--machines` is x86_64, aarch64
-  or both, the default. `--allow-dirty` packages crates with changes that are not committed.";
+  Makes the files of a release in target/dist: sdist, wheels, command, crates, site, licences, bill and
+  checksums. `--test` installs the made files into empty folders and tries them instead. `--machines` is
+  x86_64, aarch64 or both, the default. `--allow-dirty` packages crates with uncommitted changes.";
 
 /// A part of a release.
 struct Artefact {

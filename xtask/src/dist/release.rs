@@ -88,7 +88,8 @@ impl Release {
         Ok(found)
     }
 
-    /// Packs the folder `name` of `parent` into `target/dist/NAME.tar.gz`. The same files give the same bytes.
+    /// Packs the folder `name` of `parent` into `target/dist/NAME.tar.gz`. The same files give the same
+    /// bytes.
     pub(crate) fn pack(&self, parent: &Path, name: &str) -> Result<(), String> {
         let archive = self.output.join(format!("{name}.tar"));
         let mut tar = Command::new("tar");

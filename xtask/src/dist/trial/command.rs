@@ -82,8 +82,8 @@ fn run_in_empty_root(release: &Release, machine: &Machine, program: &Path) -> Re
     Ok(())
 }
 
-/// The command that runs `/indim` of `root`, in which it cannot see any other file. An emulator would not find
-/// its own libraries there, so it runs the program in that folder instead; it lends the program no library.
+/// The command that runs `/indim` of `root`, in which it cannot see any other file. An emulator would not
+/// find its own libraries there, so it runs the program in that folder; it lends the program no library.
 fn in_root(machine: &Machine, root: &Path) -> Command {
     if machine.emulator.is_some() {
         let mut command = machine.command("./indim");

@@ -1,8 +1,8 @@
 //! Trials of the files of a release, each in an empty folder outside the checkout.
 //!
-//! `python.rs` installs the wheels and builds the source distribution; `emulated_python.rs` has an interpreter
-//! of another machine; `command.rs` runs the static programs; `crates.rs` checks the crates together;
-//! `documents.rs` reads the site, the licences and the bills.
+//! `python.rs` installs the wheels and builds the source distribution; `emulated_python.rs` has an
+//! interpreter of another machine; `command.rs` runs the static programs; `crates.rs` checks the crates
+//! together; `documents.rs` reads the site, the licences and the bills.
 
 mod command;
 mod crates;
