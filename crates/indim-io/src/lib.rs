@@ -22,6 +22,7 @@
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "zstd")]
 pub mod codecs;
 pub mod copy;
 mod error;

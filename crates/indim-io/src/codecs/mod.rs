@@ -8,6 +8,8 @@
 pub mod blosc;
 #[cfg(feature = "blosc")]
 mod blosc_lz;
+#[cfg(feature = "blosc")]
 pub mod crc32c;
+#[cfg(feature = "blosc")]
 pub mod shuffle;
 pub mod zstd;
