@@ -264,3 +264,19 @@ def test_jacobians_of_containers():
     np.testing.assert_allclose(found[0][0], np.diag(2 * (X + 1)))
     np.testing.assert_allclose(found[1][0], np.diag(2 * X))
     np.testing.assert_allclose(found[1][1], np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("package", ["xarray", "pandas", "dask"])
+def test_trees_of_arrays_of_other_packages(package):
+    library = pytest.importorskip("dask.array" if package == "dask" else package)
+    make = {
+        "xarray": lambda: library.DataArray(X, dims="t", coords={"t": [1, 2, 3]}),
+        "pandas": lambda: library.Series(X, index=[1, 2, 3]),
+        "dask": lambda: library.from_array(X, chunks=2),
+    }[package]
+    x = make()
+    f = indim.jit(lambda layer, w=None: {"y": (layer.weights * 2 if w is None else layer.weights * w, None)})
+    for args, expected in [((Layer(x),), X * 2), ((Layer(x), None), X * 2), ((Layer(x), x), X * X)]:
+        result = f(*args)
+        assert type(result["y"][0]) is type(x) and result["y"][1] is None
+        np.testing.assert_array_equal(np.asarray(result["y"][0]), expected)

@@ -15,7 +15,7 @@ from ._engines import chunked_program
 from ._errors import ShapeError
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
-from ._trees import in_container
+from ._trees import in_container, leaves_of
 
 
 def call(compiled, function, arguments, out):
@@ -110,8 +110,7 @@ class _Labelled:
 
     def results(self, computed, arguments):
         """The results, with labels if their axes have them."""
-        values = [computed] if self._kind == "single" else computed
-        values = list(values.values() if self._kind == "dict" else values)
+        values = list(leaves_of(computed))
         name = _common_name(arguments)
         for position, numbers in enumerate(self._outputs):
             values[position] = _with_labels(values[position], self._labels_of(numbers), name)
