@@ -174,6 +174,6 @@ impl<'a> Computation<'a> {
 fn element_count(executable: &Executable) -> usize {
     let nests = executable.nests().iter();
     nests
-        .map(|nest| nest.shape.element_count().unwrap_or(usize::MAX))
+        .map(|nest| nest.shape.concrete().element_count().unwrap_or(usize::MAX))
         .fold(0, usize::saturating_add)
 }

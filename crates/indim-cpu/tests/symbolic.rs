@@ -4,8 +4,8 @@ use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, SymbolicExecutable,
     compile, compile_symbolic,
 };
-use indim_graph::{Graph, SizeFacts, SymbolicGraph};
-use indim_ops::DType;
+use indim_graph::{Array, AxisSlice, Graph, SizeFacts, SymbolicGraph, evaluate};
+use indim_ops::{DType, ReduceOp};
 
 /// The softmax of the rows of a matrix, and the size facts of the builder.
 fn softmax(shape: [usize; 2]) -> (Graph, SizeFacts) {
@@ -175,4 +175,31 @@ fn sizes_that_do_not_fit_are_refused() {
     let doubles = ArrayView::from_slice([2, 2], &[0.0f64; 4]).unwrap();
     assert_eq!(program.run(&[doubles]).unwrap_err().code(), "input-type");
     assert_eq!(program.run(&[]).unwrap_err().code(), "input-count");
+}
+
+#[test]
+fn equal_sizes_of_different_axes_are_not_confused() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [4, 5]).unwrap();
+    let y = b.parameter("y", DType::F64, [70]).unwrap();
+    let first = b.slice(&y, &[AxisSlice::new(0, 67, 1)]).unwrap();
+    let transposed = b.transpose(&x, &[1, 0]).unwrap();
+    let sums = [0, 1].map(|axis| b.reduce(ReduceOp::Add, &x, axis).unwrap());
+    let results =
+        [&transposed.exp(), &sums[0], &sums[1], &first.exp(), &b.sort(&x, 0, false).unwrap()];
+    let graph = b.finish(&results).unwrap();
+    let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
+    assert_eq!(symbolic.guards().to_string(), "x: [n, m], y: [70]; n, m >= 2");
+    let numbers: Vec<f64> = (0..70 * 70).map(|i| (i * 7919 % 977) as f64 * 0.01).collect();
+    for executor in [ExecutorChoice::Machine, ExecutorChoice::Blocks] {
+        let options = CompileOptions::new().executor(executor);
+        let program = compile_symbolic(&symbolic, &options).unwrap();
+        for [n, m] in [[67, 67], [67, 68], [68, 67], [70, 70], [3, 70], [2, 67], [67, 2]] {
+            let x = Array::from_slice([n, m], &numbers[..n * m]).unwrap();
+            let y = Array::from_slice([70], &numbers[..70]).unwrap();
+            let expected = evaluate(&symbolic.resized(&[n, m]), &[x.clone(), y.clone()]).unwrap();
+            let results = program.run(&[ArrayView::from(&x), ArrayView::from(&y)]).unwrap();
+            assert!(results == expected, "{n} and {m}");
+        }
+    }
 }

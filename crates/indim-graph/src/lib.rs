@@ -58,7 +58,10 @@ pub use regions::limits::{
     DEFAULT_STEP_LIMIT, MAX_REGION_DEPTH, MAX_REGION_NODES, MAX_REGION_OPERANDS,
 };
 pub use regions::{Region, chosen_branch, loop_step};
-pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicCount, SymbolicGraph, count_of};
+pub use sizes::{
+    GuardError, Guards, ShapedGraph, Size, SizeFacts, SymbolicCount, SymbolicGraph, SymbolicShape,
+    count_of,
+};
 pub use sorting::SortResult;
 pub use verify::{VerifyError, VerifyErrorKind, verify};
 pub use views::{AxisSlice, AxisWindow, ScatterMode, TakeMode};

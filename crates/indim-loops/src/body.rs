@@ -3,25 +3,26 @@
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
-use indim_graph::{Graph, NodeKind, ValueId};
-use indim_ops::{ArrayType, DType, conversion_through};
+use indim_graph::{NodeKind, ShapedGraph, SymbolicShape, ValueId};
+use indim_ops::{DType, conversion_through};
 
 use crate::interner::Interner;
 use crate::loop_nest::{
     Access, AxisIndex, BufferId, Control, InstructionKind, Local, LoopNest, NestInstruction,
-    NestReduction, StandaloneInstruction, Store,
+    NestReduction, StandaloneInstruction, Store, SymbolicType,
 };
 use crate::lower::Buffers;
 use crate::materialize::{Materialized, computed_values};
 use crate::value_source::{
-    OperandView, ValueSource, is_control, is_standalone, iteration, operand_views, reduced,
+    OperandView, ValueSource, indexed_size, is_control, is_standalone, iteration, operand_views,
+    reduced,
 };
 use crate::view::View;
 
 /// The nest that computes the materialised values of `group`, which have one iteration shape. A group
 /// here is the values of one nest, not a [`NestGroup`](crate::groups::NestGroup).
 pub(crate) fn nest(
-    graph: &Graph,
+    graph: &ShapedGraph<'_>,
     group: &[ValueId],
     materialized: &Materialized,
     buffers: &mut Buffers,
@@ -66,7 +67,7 @@ fn result_of_control(kind: &NodeKind) -> Option<usize> {
 
 /// A nest under construction.
 struct NestBuilder<'a> {
-    graph: &'a Graph,
+    graph: &'a ShapedGraph<'a>,
     group: &'a [ValueId],
     materialized: &'a Materialized,
     buffers: &'a mut Buffers,
@@ -91,10 +92,10 @@ impl NestBuilder<'_> {
         let kind = match node.kind {
             NodeKind::Take { axis, mode } => InstructionKind::Take {
                 mode,
-                size: self.graph[node.operands[0]].array_type.shape[axis],
+                size: indexed_size(self.graph, node.operands[0], axis),
             },
             NodeKind::Scatter { op, axis, mode } => {
-                let size = node.array_type.shape[axis];
+                let size = indexed_size(self.graph, value, axis);
                 InstructionKind::Standalone(StandaloneInstruction::Scatter { op, axis, mode, size })
             }
             NodeKind::Contract { summed } => {
@@ -165,10 +166,10 @@ impl NestBuilder<'_> {
     fn stores(&mut self, value: ValueId) -> Vec<Store> {
         let node = &self.graph[value];
         let stored = self.materialized.stored(value);
-        let array_type = self.graph[stored].array_type.clone();
+        let array_type = type_of(self.graph, stored);
         let (source, reduction, axes) = match node.kind {
             NodeKind::Reduce { op, axis } => {
-                let shape = &self.graph[node.operands[0]].array_type.shape;
+                let shape = self.graph.shape(node.operands[0]);
                 let axes = View::without_axis(shape, axis).axes;
                 let dtype = self.graph[node.operands[0]].array_type.dtype;
                 let source = self.local(reduced(self.graph, value, View::identity(shape)));
@@ -193,7 +194,7 @@ impl NestBuilder<'_> {
             stores.push(Store { source, reduction, target });
         }
         for place in self.materialized.concat_targets(stored) {
-            let array_type = &self.graph[place.concatenation].array_type;
+            let array_type = type_of(self.graph, place.concatenation);
             let axes = offset_axes(&axes, &place.starts);
             for buffer in self.buffers.written_to(place.concatenation) {
                 let target = Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
@@ -224,9 +225,14 @@ impl NestBuilder<'_> {
     }
 }
 
+/// The type of a value.
+pub(crate) fn type_of(graph: &ShapedGraph<'_>, value: ValueId) -> SymbolicType {
+    SymbolicType { dtype: graph[value].array_type.dtype, shape: graph.shape(value).clone() }
+}
+
 /// The access of a nest to a value in memory; `Err` with the value if the nest itself computes it.
 pub(crate) fn access(
-    graph: &Graph,
+    graph: &ShapedGraph<'_>,
     buffers: &mut Buffers,
     source: ValueSource,
 ) -> Result<Access, ValueId> {
@@ -234,7 +240,7 @@ pub(crate) fn access(
         ValueSource::Computed(value, _) => Err(value),
         ValueSource::Materialized(value, view, shape) => {
             let buffer = buffers.read_from(value);
-            let array_type = ArrayType { dtype: graph[value].array_type.dtype, shape };
+            let array_type = SymbolicType { dtype: graph[value].array_type.dtype, shape };
             Ok(Access { buffer, array_type, axes: view.axes })
         }
         ValueSource::Leaf(value, view) => Ok(leaf_access(graph, buffers, value, view)),
@@ -243,12 +249,12 @@ pub(crate) fn access(
 
 /// The access to a parameter, a constant or a counter.
 fn leaf_access(
-    graph: &Graph,
+    graph: &ShapedGraph<'_>,
     buffers: &mut Buffers,
     value: ValueId,
     View { axes, .. }: View,
 ) -> Access {
-    let array_type = graph[value].array_type.clone();
+    let array_type = type_of(graph, value);
     match &graph[value].kind {
         NodeKind::Parameter { index, .. } => {
             Access { buffer: BufferId::Parameter(*index), array_type, axes }
@@ -257,7 +263,8 @@ fn leaf_access(
         NodeKind::Iota { axis } => {
             let length = array_type.shape[*axis];
             let buffer = buffers.counter(array_type.dtype, length);
-            let array_type = ArrayType::new(array_type.dtype, [length]);
+            let shape = SymbolicShape::from_iter([length]);
+            let array_type = SymbolicType { dtype: array_type.dtype, shape };
             Access { buffer, array_type, axes: Arc::from([axes[*axis].clone()]) }
         }
         _ => unreachable!("invariant: only leaves are read as leaves"),

@@ -1,17 +1,17 @@
 //! Bounds checks of indices before gathers and scatters.
 
-use indim_graph::{Graph, NodeKind, ScatterMode, TakeMode, ValueId};
+use indim_graph::{NodeKind, ScatterMode, ShapedGraph, Size, TakeMode, ValueId};
 
 use crate::body::access;
 use crate::loop_nest::{BufferId, IndexCheck};
 use crate::lower::Buffers;
 use crate::materialize::{Materialized, computed_values};
-use crate::value_source::{OperandView, is_checked};
+use crate::value_source::{OperandView, indexed_size, is_checked};
 use crate::view::View;
 
 /// The bounds checks of a graph, sorted by the nest before which they run.
 pub(crate) fn checks(
-    graph: &Graph,
+    graph: &ShapedGraph<'_>,
     materialized: &Materialized,
     buffers: &mut Buffers,
 ) -> Vec<IndexCheck> {
@@ -47,7 +47,7 @@ fn indexed(kind: &NodeKind) -> Option<(usize, TakeMode)> {
 /// The check that nest `nest` needs to compute `value`; `None` if every possible index is valid, or if no
 /// element is selected.
 fn check(
-    graph: &Graph,
+    graph: &ShapedGraph<'_>,
     group: &[ValueId],
     materialized: &Materialized,
     buffers: &mut Buffers,
@@ -57,14 +57,16 @@ fn check(
     let node = &graph[value];
     let (axis, mode) = indexed(&node.kind)?;
     let (table, indices) = (node.operands[0], node.operands[1]);
-    let size = graph[table].array_type.shape[axis];
-    let array_type = &graph[indices].array_type;
+    let size = indexed_size(graph, table, axis);
+    let shape = graph.shape(indices);
     // The updates of a scatter, or the result of a gather.
-    let elements = node.operands.get(2).map_or(&node.array_type, |&it| &graph[it].array_type);
-    if !is_checked(mode, array_type.dtype, size) || elements.shape.contains(&0) {
+    let elements = graph.shape(node.operands.get(2).copied().unwrap_or(value));
+    if !is_checked(mode, graph[indices].array_type.dtype, size)
+        || elements.contains(&Size::Known(0))
+    {
         return None;
     }
-    let view = View::identity(&array_type.shape);
+    let view = View::identity(shape);
     let operand = OperandView::in_memory(indices, view);
     let access = access(graph, buffers, materialized.source(graph, group, operand)).ok()?;
     let is_given = matches!(access.buffer, BufferId::Parameter(_) | BufferId::Constant(_));
@@ -72,7 +74,7 @@ fn check(
         nest: if is_given { 0 } else { nest },
         name: graph.value_name(indices),
         access,
-        shape: array_type.shape.clone(),
+        shape: shape.clone(),
         axis,
         size,
     })

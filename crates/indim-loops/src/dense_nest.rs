@@ -6,6 +6,7 @@
 
 use core::cmp::Reverse;
 
+use indim_graph::Size;
 use smallvec::SmallVec;
 
 use crate::loop_nest::{Access, LoopNest};
@@ -69,11 +70,11 @@ struct DenseOperand {
 
 impl DenseOperand {
     /// `None` if the nest does not traverse each axis of the array completely, element by element.
-    fn new(access: &Access, sizes: &[usize]) -> Option<DenseOperand> {
+    fn new(access: &Access, sizes: &[Size]) -> Option<DenseOperand> {
         let mut inside = SmallVec::from_elem(None, sizes.len());
         let mut axes = AxisSet::default();
         let walked = access.axes.iter().zip(access.array_type.shape.iter());
-        for (index, &size) in walked.rev().filter(|(_, size)| **size != 1) {
+        for (index, &size) in walked.rev().filter(|(_, size)| **size != Size::Known(1)) {
             let walked =
                 index.single_term().filter(|walked| walked.step == 1 && index.start == 0)?;
             if sizes.get(walked.axis) != Some(&size) || axes.contains(walked.axis) {
@@ -121,17 +122,18 @@ pub(crate) fn main_access(nest: &LoopNest, has_all: impl Fn(usize) -> bool) -> O
 }
 
 impl DenseNest {
-    /// The coalesced axes of `nest`, whose sizes are symbols: two sizes are equal only if they are equal
-    /// in every binding. `None` if an array is not traversed completely, if no candidate for the main
-    /// operand has all axes, if a size is 0, or if the nest has more than 32 axes.
+    /// The coalesced axes of `nest`, valid for any sizes of its symbols. `None` if an array is not traversed
+    /// completely, if no candidate for the main operand has all axes, if a size is 0, or if the nest has more
+    /// than 32 axes.
     pub fn new(nest: &LoopNest) -> Option<DenseNest> {
         let sizes = nest.shape.sizes();
-        if sizes.len() > u32::BITS as usize || sizes.contains(&0) {
+        if sizes.len() > u32::BITS as usize || sizes.contains(&Size::Known(0)) {
             return None;
         }
         let operands = nest.operands().map(|access| DenseOperand::new(access, sizes));
         let operands = operands.collect::<Option<Vec<DenseOperand>>>()?;
-        let mut axes: Vec<usize> = (0..sizes.len()).filter(|&axis| sizes[axis] != 1).collect();
+        let mut axes: Vec<usize> =
+            (0..sizes.len()).filter(|&axis| sizes[axis] != Size::Known(1)).collect();
         let has_all = |operand: &DenseOperand| axes.iter().all(|&axis| operand.axes.contains(axis));
         let main = match nest.reduced {
             None => Some(0).filter(|_| operands.first().is_some_and(has_all)),

@@ -11,6 +11,8 @@ use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use indim_graph::Size;
+
 use crate::loop_nest::{Access, AxisIndex, BufferId, LoopNest, LoopNests};
 use crate::memory_use::MemoryUse;
 
@@ -117,7 +119,7 @@ fn longest_group(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
 #[derive(Default)]
 struct GroupState<'a> {
     /// The iteration shape of the first nest. A nest whose axis has another size cannot be cut along it.
-    sizes: Vec<usize>,
+    sizes: Vec<Size>,
     /// The buffers that the nests write, each with the nests that write it.
     written: BTreeMap<BufferId, Vec<(&'a LoopNest, &'a Access)>>,
     used: BTreeSet<BufferId>,
@@ -140,7 +142,8 @@ impl<'a> GroupState<'a> {
         }
         let all_axes: Vec<usize> = (0..self.sizes.len()).collect();
         let can_be_cut = |&axis: &usize| {
-            let size = nest.shape.get(axis).copied().unwrap_or(1);
+            let size = nest.shape.get(axis).copied().unwrap_or(Size::Known(1));
+            let is_cut = !matches!(size, Size::Known(0 | 1));
             let is_kept = nest.reduced != Some(axis);
             let is_matched = |access: &Access| {
                 let read = traversed_axis(nest, access, axis);
@@ -149,7 +152,7 @@ impl<'a> GroupState<'a> {
                     read.is_some() && read == traversed_axis(nest, target, axis)
                 })
             };
-            size > 1 && size == self.sizes[axis] && is_kept && nest.accesses.iter().all(is_matched)
+            is_cut && size == self.sizes[axis] && is_kept && nest.accesses.iter().all(is_matched)
         };
         let left = axes.unwrap_or(&all_axes).iter().copied().filter(can_be_cut).collect();
         for store in &nest.stores {
@@ -165,7 +168,7 @@ fn traversed_axis<'a>(
     nest: &LoopNest,
     access: &'a Access,
     axis: usize,
-) -> Option<(usize, &'a [usize])> {
+) -> Option<(usize, &'a [Size])> {
     let (walked, index) = moving_axis(access, axis)?;
     let size = access.array_type.shape[walked];
     let is_whole = size == nest.shape[axis] && *index == AxisIndex::identity(axis, size);

@@ -12,7 +12,7 @@
 //! - `interner.rs`: interner: distinct items, each with an index;
 //! - `memory_use.rs`: memory use of graphs and loop nests;
 //! - `replace.rs`: outputs that may overwrite an input;
-//! - `resize.rs`: the same nests over arrays of other sizes;
+//! - `resize.rs`: nests with concrete sizes for their symbols;
 //! - `scratch.rs`: placement of temporaries and counters of a run in one arena, which reuses memory;
 //! - `unroll.rs`: reductions along short axes as nests without a reduced axis.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -38,5 +38,5 @@ mod view;
 mod view_base;
 pub mod walk;
 
-pub use lower::{lower, lower_with};
+pub use lower::{lower, lower_shaped, lower_shaped_with, lower_with};
 pub use memory_use::MemoryUse;

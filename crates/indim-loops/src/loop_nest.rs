@@ -4,13 +4,17 @@
 //! order, and performs its stores. An access has an affine index for each axis of its array: a constant plus
 //! multiples of axes of the nest, at most one axis unless the array is read through windows. Broadcasts,
 //! transpositions, slices and windows become such indices.
+//!
+//! A size is a number or a symbol (`Size`). The nests of a program for any sizes have symbols; those of a
+//! program for some sizes have numbers only, and are called concrete.
 
 use core::fmt;
 use std::sync::Arc;
 
-use indim_graph::{Array, NodeKind, Region, ScatterMode, SortResult, TakeMode};
+use indim_graph::{
+    Array, NodeKind, Region, ScatterMode, Size, SortResult, SymbolicShape, TakeMode,
+};
 use indim_ops::{ArrayType, DType, Op, ReduceOp, ScatterOp, SearchSide};
-use indim_shape::Shape;
 use smallvec::SmallVec;
 
 use crate::strides::{AxisStrides, zero_strides};
@@ -72,16 +76,16 @@ impl AxisIndex {
     }
 
     /// The index `start + step * i`, where `i` is the index along this axis of the nest, of this size.
-    pub(crate) fn new(start: usize, step: isize, (axis, size): (usize, usize)) -> AxisIndex {
+    pub(crate) fn new(start: usize, step: isize, (axis, size): (usize, Size)) -> AxisIndex {
         let mut terms = AxisTerms::new();
-        if size != 1 {
+        if size != Size::Known(1) {
             terms.push(AxisTerm { axis, step });
         }
         AxisIndex { start, terms }
     }
 
     /// The index of an array axis of this size that moves with an axis of the nest, element by element.
-    pub fn identity(axis: usize, size: usize) -> AxisIndex {
+    pub fn identity(axis: usize, size: Size) -> AxisIndex {
         AxisIndex::new(0, 1, (axis, size))
     }
 
@@ -153,13 +157,38 @@ impl fmt::Display for AxisIndex {
     }
 }
 
+/// The element type of an array and its shape.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SymbolicType {
+    /// The element type.
+    pub dtype: DType,
+    /// The size of each axis.
+    pub shape: SymbolicShape,
+}
+
+impl SymbolicType {
+    /// The type of the array in a concrete nest.
+    ///
+    /// # Panics
+    /// If a size is a symbol.
+    pub fn concrete(&self) -> ArrayType {
+        ArrayType { dtype: self.dtype, shape: self.shape.concrete() }
+    }
+}
+
+impl fmt::Display for SymbolicType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}{}", self.dtype, self.shape)
+    }
+}
+
 /// The access map of a nest to an array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Access {
     /// The array.
     pub buffer: BufferId,
     /// Its element type, and its shape as the nest sees it, which a reshape may have changed.
-    pub array_type: ArrayType,
+    pub array_type: SymbolicType,
     /// The index along each axis of the array.
     pub axes: Arc<[AxisIndex]>,
 }
@@ -418,7 +447,7 @@ pub struct NestReduction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopNest {
     /// The iteration shape.
-    pub shape: Shape,
+    pub shape: SymbolicShape,
     /// The reduced axis; if the nest has one, every store is a reduction along it.
     pub reduced: Option<usize>,
     /// The loads.
@@ -473,15 +502,15 @@ impl LoopNest {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoopNests {
     /// The types of the inputs.
-    pub parameters: Vec<ArrayType>,
+    pub parameters: Vec<SymbolicType>,
     /// The types of the results.
-    pub outputs: Vec<ArrayType>,
+    pub outputs: Vec<SymbolicType>,
     /// The constants.
     pub constants: Vec<Array>,
     /// Element type and length of each counter.
-    pub counters: Vec<(DType, usize)>,
+    pub counters: Vec<(DType, Size)>,
     /// The arrays between nests.
-    pub temporaries: Vec<ArrayType>,
+    pub temporaries: Vec<SymbolicType>,
     /// The nests, in order.
     pub nests: Vec<Arc<LoopNest>>,
     /// Bounds checks of indices that may be out of range.
@@ -500,7 +529,7 @@ pub struct IndexCheck {
     /// The access to the indices, iterated in their own shape.
     pub access: Access,
     /// Their shape.
-    pub shape: Shape,
+    pub shape: SymbolicShape,
     /// The axis that the indices select from.
     pub axis: usize,
     /// The size of that axis; negative indices count from its end.

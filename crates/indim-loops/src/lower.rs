@@ -7,14 +7,14 @@ use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
-use indim_graph::{Array, Graph, NodeKind, ValueId, expand_for_loops};
+use indim_graph::{Array, Graph, NodeKind, ShapedGraph, Size, ValueId, expand_for_loops};
 use indim_ops::DType;
 
 use crate::interner::Interner;
 use crate::loop_nest::{BufferId, Control, LoopNest, LoopNests};
 use crate::{body, checks, materialize};
 
-/// Lowers a graph to loop nests.
+/// Lowers a graph to concrete loop nests.
 pub fn lower(graph: &Graph) -> LoopNests {
     lower_with(graph, &mut |_| ControlFlow::Continue(()))
         .expect("invariant: only `on_nest` stops lowering")
@@ -27,7 +27,45 @@ pub fn lower_with(
     graph: &Graph,
     on_nest: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
 ) -> Option<LoopNests> {
-    let graph = &*expand_for_loops(graph);
+    lower_expanded(&ShapedGraph::concrete(&expand_for_loops(graph)), on_nest)
+}
+
+/// Lowers a graph with symbolic shapes to loop nests for any sizes of its symbols.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::SymbolicGraph;
+/// use indim_loops::lower_shaped;
+/// use indim_ops::{DType, ReduceOp};
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F64, [100, 3])?;
+/// let graph = b.finish(&[b.reduce(ReduceOp::Add, &x, 1)?])?;
+/// let nests = lower_shaped(&SymbolicGraph::new(&graph, &b.size_facts()).shaped());
+/// assert_eq!(nests.to_string(), "\
+/// for i in [s0, s1] {
+///   a0 = load parameter 0 : f64[s0, s1] [i0, i1]
+///   store add.f64 a0 along i1 -> output 0 : f64[s0] [i0]
+/// }");
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+pub fn lower_shaped(graph: &ShapedGraph<'_>) -> LoopNests {
+    lower_shaped_with(graph, &mut |_| ControlFlow::Continue(()))
+        .expect("invariant: only `on_nest` stops lowering")
+}
+
+/// Like [`lower_shaped`], but calls `on_nest` with each new nest, like [`lower_with`].
+pub fn lower_shaped_with(
+    graph: &ShapedGraph<'_>,
+    on_nest: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
+) -> Option<LoopNests> {
+    lower_expanded(&graph.expand_for_loops(), on_nest)
+}
+
+fn lower_expanded(
+    graph: &ShapedGraph<'_>,
+    on_nest: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
+) -> Option<LoopNests> {
     let materialized = materialize::materialize(graph);
     let mut buffers = Buffers::new(graph, &materialized);
     let mut nests = Vec::with_capacity(materialized.groups().len());
@@ -39,7 +77,7 @@ pub fn lower_with(
         nests.push(Arc::new(nest));
     }
     let checks = checks::checks(graph, &materialized, &mut buffers);
-    let type_of = |&value: &ValueId| graph[value].array_type.clone();
+    let type_of = |&value: &ValueId| body::type_of(graph, value);
     Some(LoopNests {
         checks,
         controls: buffers.controls,
@@ -62,7 +100,7 @@ fn array_of(graph: &Graph, constant: ValueId) -> Array {
 /// The buffers of values, numbered by kind.
 pub(crate) struct Buffers {
     constants: Interner<ValueId>,
-    counters: Interner<(DType, usize)>,
+    counters: Interner<(DType, Size)>,
     temporaries: Interner<ValueId>,
     pub(crate) controls: Vec<Control>,
     /// The outputs that return each value.
@@ -112,7 +150,7 @@ impl Buffers {
     }
 
     /// The buffer of the numbers 0, 1, 2, ... of this type and length.
-    pub(crate) fn counter(&mut self, dtype: DType, length: usize) -> BufferId {
+    pub(crate) fn counter(&mut self, dtype: DType, length: Size) -> BufferId {
         BufferId::Counter(self.counters.intern(&(dtype, length)))
     }
 }

@@ -23,7 +23,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashMapExt};
-use indim_graph::{Graph, Node, NodeKind, ValueId};
+use indim_graph::{Node, NodeKind, ShapedGraph, ValueId};
 use indim_ops::{Fact, conversion_through};
 
 use crate::value_source::{
@@ -93,7 +93,7 @@ impl Materialized {
     /// The source of an operand in a nest that computes `group`.
     pub(crate) fn source(
         &self,
-        graph: &Graph,
+        graph: &ShapedGraph<'_>,
         group: &[ValueId],
         operand: OperandView,
     ) -> ValueSource {
@@ -102,7 +102,7 @@ impl Materialized {
                 if self.read.contains(&value)
                     && self.positions[&value] != self.positions[&group[0]] =>
             {
-                ValueSource::Materialized(value, view, graph[value].array_type.shape.clone())
+                ValueSource::Materialized(value, view, graph.shape(value).clone())
             }
             source => source,
         }
@@ -111,7 +111,7 @@ impl Materialized {
 
 /// The values that one nest computes, in order, each with the view that needs it.
 pub(crate) fn computed_values(
-    graph: &Graph,
+    graph: &ShapedGraph<'_>,
     group: &[ValueId],
     materialized: &Materialized,
 ) -> BTreeMap<ValueId, View> {
@@ -152,7 +152,7 @@ fn is_take(kind: &NodeKind) -> bool {
 }
 
 /// Finds the materialised values of a graph and orders them into nests.
-pub(crate) fn materialize(graph: &Graph) -> Materialized {
+pub(crate) fn materialize(graph: &ShapedGraph<'_>) -> Materialized {
     let materialized = materialize_with(graph, false);
     match graph.len() >= SMALL_GRAPH && exceeds_recompute_limit(graph, &materialized) {
         true => materialize_with(graph, true),
@@ -161,7 +161,7 @@ pub(crate) fn materialize(graph: &Graph) -> Materialized {
 }
 
 /// Whether recomputation in nests exceeds the maximal number of instructions.
-fn exceeds_recompute_limit(graph: &Graph, materialized: &Materialized) -> bool {
+fn exceeds_recompute_limit(graph: &ShapedGraph<'_>, materialized: &Materialized) -> bool {
     let mut left = MAX_INSTRUCTIONS_PER_NODE.saturating_mul(graph.len());
     materialized.groups().iter().any(|group| {
         let computed = computed_values(graph, group, materialized).len();
@@ -172,7 +172,7 @@ fn exceeds_recompute_limit(graph: &Graph, materialized: &Materialized) -> bool {
 }
 
 /// The materialised values; with `materializes_shared`, also every value with more than one use.
-fn materialize_with(graph: &Graph, materializes_shared: bool) -> Materialized {
+fn materialize_with(graph: &ShapedGraph<'_>, materializes_shared: bool) -> Materialized {
     let bases = ViewBases::of(graph);
     let requirements = Requirements::of(graph, &bases, materializes_shared);
     let levels = requirements.levels(graph, &bases);
@@ -208,7 +208,7 @@ fn materialize_with(graph: &Graph, materializes_shared: bool) -> Materialized {
 /// conversion must be the only reader, and all values of its nest must be such conversions: that nest is
 /// then dropped.
 fn conversions(
-    graph: &Graph,
+    graph: &ShapedGraph<'_>,
     bases: &ViewBases,
     requirements: &Requirements,
     groups: &[Vec<ValueId>],
@@ -246,7 +246,7 @@ fn conversions(
 /// The operands of widening conversions that reductions and contractions read instead of the converted
 /// values.
 fn unwidened_operands<'a>(
-    graph: &'a Graph,
+    graph: &'a ShapedGraph<'_>,
     bases: &'a ViewBases,
 ) -> impl Iterator<Item = ValueId> + 'a {
     graph.iter().flat_map(|(value, node)| match node.kind {
@@ -264,7 +264,7 @@ fn unwidened_operands<'a>(
 }
 
 /// For each value whether a node reads it. A concatenation does not read its parts: their nests write them.
-fn operands(graph: &Graph) -> Vec<bool> {
+fn operands(graph: &ShapedGraph<'_>) -> Vec<bool> {
     let mut is_operand = vec![false; graph.len()];
     let reads = |node: &&Node| !matches!(node.kind, NodeKind::Concatenate { .. });
     let readers = graph.iter().map(|(_, node)| node).filter(reads);
@@ -276,21 +276,23 @@ fn operands(graph: &Graph) -> Vec<bool> {
 
 /// The destinations of each part of these concatenations that is not itself one of them.
 fn concat_targets(
-    graph: &Graph,
+    graph: &ShapedGraph<'_>,
     concatenations: &BTreeSet<ValueId>,
 ) -> HashMap<ValueId, Vec<ConcatTarget>> {
     let mut concat_targets: HashMap<ValueId, Vec<ConcatTarget>> = HashMap::new();
     let parts = concatenations.iter().flat_map(|&whole| graph[whole].operands.iter().copied());
     let nested: BTreeSet<ValueId> = parts.filter(|part| concatenations.contains(part)).collect();
     for &concatenation in concatenations.difference(&nested) {
-        let rank = graph[concatenation].array_type.shape.rank();
+        let rank = graph.shape(concatenation).rank();
         let mut pending = vec![(concatenation, vec![0; rank])];
         while let Some((whole, starts)) = pending.pop() {
             let NodeKind::Concatenate { axis } = graph[whole].kind else { continue };
             let mut next: Vec<usize> = starts;
             for &part in graph[whole].operands.iter() {
                 let starts = next.clone();
-                next[axis] += graph[part].array_type.shape[axis];
+                next[axis] += graph.shape(part)[axis]
+                    .known()
+                    .expect("invariant: symbolic graphs pin concatenated axes");
                 if nested.contains(&part) {
                     pending.push((part, starts));
                 } else {
@@ -336,7 +338,7 @@ struct Requirements {
 }
 
 impl Requirements {
-    fn of(graph: &Graph, bases: &ViewBases, materializes_shared: bool) -> Self {
+    fn of(graph: &ShapedGraph<'_>, bases: &ViewBases, materializes_shared: bool) -> Self {
         let mut requirements = Requirements {
             views: vec![None; graph.len()],
             nest_kinds: vec![NestKind::ELEMENTWISE; graph.len()],
@@ -359,7 +361,7 @@ impl Requirements {
         requirements
     }
 
-    fn materialize(&mut self, graph: &Graph, value: ValueId) {
+    fn materialize(&mut self, graph: &ShapedGraph<'_>, value: ValueId) {
         if let NodeKind::Concatenate { .. } = graph[value].kind {
             if self.concatenations.insert(value) {
                 graph[value].operands.iter().for_each(|&part| self.materialize_part(graph, part));
@@ -375,7 +377,7 @@ impl Requirements {
 
     /// Materialises a part of a concatenation. If nests would have computed it under another view or in a
     /// nest of another kind, they now read it.
-    fn materialize_part(&mut self, graph: &Graph, part: ValueId) {
+    fn materialize_part(&mut self, graph: &ShapedGraph<'_>, part: ValueId) {
         let before =
             self.views[part.index()].clone().map(|view| (view, self.nest_kinds[part.index()]));
         self.materialize(graph, part);
@@ -387,7 +389,7 @@ impl Requirements {
     }
 
     /// The values that later nests read, and the parts of concatenations that they read.
-    fn read_later(&self, graph: &Graph) -> BTreeSet<ValueId> {
+    fn read_later(&self, graph: &ShapedGraph<'_>) -> BTreeSet<ValueId> {
         let mut read_later = self.read.clone();
         let mut pending: Vec<ValueId> =
             self.concatenations.intersection(&self.read).copied().collect();
@@ -404,11 +406,11 @@ impl Requirements {
 
     /// Adds a use of `source` by nests of `nest_kind`; materialises the value if these nests cannot share
     /// its computation with the other uses.
-    fn add(&mut self, graph: &Graph, source: ValueSource, nest_kind: NestKind) {
+    fn add(&mut self, graph: &ShapedGraph<'_>, source: ValueSource, nest_kind: NestKind) {
         match source {
             ValueSource::Leaf(..) => {}
             ValueSource::Materialized(value, _, shape) => {
-                if shape != graph[value].array_type.shape {
+                if shape != *graph.shape(value) {
                     self.dense.insert(value);
                 }
                 self.read.insert(value);
@@ -444,7 +446,7 @@ impl Requirements {
     }
 
     /// The level of each value: the longest chain of nests that must run before its own.
-    fn levels(&self, graph: &Graph, bases: &ViewBases) -> Vec<usize> {
+    fn levels(&self, graph: &ShapedGraph<'_>, bases: &ViewBases) -> Vec<usize> {
         let mut levels = vec![0; graph.len()];
         for (value, node) in graph.iter() {
             if self.concatenations.contains(&value) {
@@ -470,7 +472,11 @@ impl Requirements {
 
 /// Groups materialised values into nests: values of one group have the same iteration shape, reduced axis,
 /// kind of reduction (value or index) and level.
-fn group(graph: &Graph, requirements: &Requirements, levels: &[usize]) -> Vec<Vec<ValueId>> {
+fn group(
+    graph: &ShapedGraph<'_>,
+    requirements: &Requirements,
+    levels: &[usize],
+) -> Vec<Vec<ValueId>> {
     let firsts = first_results(graph);
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use foldhash::HashSet;
-use indim_graph::{Array, Graph, Node, NodeKind, Region};
-use indim_ops::{ArrayType, DType};
+use indim_graph::{Array, Graph, Node, NodeKind, Region, Size, SymbolicShape};
+use indim_ops::DType;
 use indim_shape::{AxisMap, Shape};
 use smallvec::SmallVec;
 
-use crate::loop_nest::{Access, Control, IndexCheck, Local, LoopNest, LoopNests, Store};
+use crate::loop_nest::{
+    Access, Control, IndexCheck, Local, LoopNest, LoopNests, Store, SymbolicType,
+};
 
 /// Approximate overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
@@ -66,6 +68,10 @@ impl MemoryUse {
         self.add_shared(shape.sizes());
     }
 
+    fn add_symbolic_shape(&mut self, shape: &SymbolicShape) {
+        self.add_shared(shape.sizes());
+    }
+
     fn add_axis_map(&mut self, map: &AxisMap) {
         self.add_shared(&map[..]);
     }
@@ -77,7 +83,7 @@ impl MemoryUse {
     }
 
     fn add_access(&mut self, access: &Access) {
-        self.add_shape(&access.array_type.shape);
+        self.add_symbolic_shape(&access.array_type.shape);
         self.add_shared(&access.axes);
     }
 
@@ -86,7 +92,7 @@ impl MemoryUse {
         if !self.add_shared(core::slice::from_ref(nest)) {
             return;
         }
-        self.add_shape(&nest.shape);
+        self.add_symbolic_shape(&nest.shape);
         self.add_allocation::<Access>(nest.accesses.capacity());
         nest.accesses.iter().for_each(|access| self.add_access(access));
         if self.add_shared(&nest.instructions) {
@@ -101,12 +107,12 @@ impl MemoryUse {
     /// Counts the loop nests of a graph, with its constants.
     pub fn add_loops(&mut self, loops: &LoopNests) {
         for types in [&loops.parameters, &loops.outputs, &loops.temporaries] {
-            self.add_allocation::<ArrayType>(types.capacity());
-            types.iter().for_each(|array_type| self.add_shape(&array_type.shape));
+            self.add_allocation::<SymbolicType>(types.capacity());
+            types.iter().for_each(|of| self.add_symbolic_shape(&of.shape));
         }
         self.add_allocation::<Array>(loops.constants.capacity());
         loops.constants.iter().for_each(|array| self.add_array(array));
-        self.add_allocation::<(DType, usize)>(loops.counters.capacity());
+        self.add_allocation::<(DType, Size)>(loops.counters.capacity());
         self.add_allocation::<Arc<LoopNest>>(loops.nests.capacity());
         loops.nests.iter().for_each(|nest| self.add_nest(nest));
         self.add_allocation::<Control>(loops.controls.capacity());
@@ -118,7 +124,7 @@ impl MemoryUse {
         for check in &loops.checks {
             self.add_allocation::<u8>(check.name.capacity());
             self.add_access(&check.access);
-            self.add_shape(&check.shape);
+            self.add_symbolic_shape(&check.shape);
         }
     }
 

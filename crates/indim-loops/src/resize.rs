@@ -1,53 +1,46 @@
-//! Substitution of sizes in nests.
+//! Nests with concrete sizes for their symbols.
 //!
-//! Lowering depends only on which sizes are equal, and which are 0 or 1. Nests lowered with symbols, which
-//! are pairwise different sizes of at least 2, are valid for any concrete sizes of at least 2. Offsets and
-//! steps in indices come from slices, windows and concatenations, whose axes have no symbolic size.
+//! Lowering asks only whether sizes are equal, and whether they are 0 or 1. A symbol equals only itself, and
+//! stands for sizes of at least 2, so nests with symbols are valid for any concrete sizes of at least 2.
+//! Offsets and steps in indices come from slices, windows and concatenations, whose axes have no symbolic
+//! size.
 
 use core::cell::OnceCell;
 use core::cmp::Reverse;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use indim_graph::{Size, SymbolicShape};
 use indim_ops::ArrayType;
 use indim_shape::Shape;
 use smallvec::SmallVec;
 
 use crate::dense_nest::{DenseNest, main_access};
-use crate::loop_nest::{Access, IndexCheck, LoopNest, LoopNests, Store};
+use crate::loop_nest::{Access, IndexCheck, LoopNest, LoopNests, Store, SymbolicType};
 use crate::strides::coalesce::{CoalescedAxes, coalesce};
 use crate::strides::{AxisStrides, zero_strides};
 use crate::walk::reduction::ReducedAxes;
 
-/// A substitution of sizes: each symbol, a size that stands for an unknown one, becomes a concrete size.
-/// Other sizes stay.
+/// The concrete size of each symbol, at least 2. Concrete nests have no symbols and take the default.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SizeSubstitution<'a> {
-    /// The symbols: pairwise different sizes of at least 2.
-    pub symbols: &'a [usize],
-    /// The concrete size of each symbol; at least 2.
-    pub concrete: &'a [usize],
-}
+pub struct Sizes<'a>(pub &'a [usize]);
 
-impl SizeSubstitution<'_> {
-    /// The concrete size of a symbol; any other size is returned unchanged.
-    pub fn substitute(self, size: usize) -> usize {
-        let found = self.symbols.iter().zip(self.concrete).find(|(symbol, _)| **symbol == size);
-        found.map_or(size, |(_, concrete)| *concrete)
+impl Sizes<'_> {
+    /// The concrete size.
+    #[inline]
+    pub fn resolve(self, size: Size) -> usize {
+        size.resolve(self.0)
     }
 
-    /// Whether the substitution leaves this shape unchanged.
-    fn leaves_unchanged(self, shape: &Shape) -> bool {
-        shape.iter().all(|&size| self.substitute(size) == size)
+    /// The concrete type.
+    pub fn array_type(self, of: &SymbolicType) -> ArrayType {
+        ArrayType { dtype: of.dtype, shape: of.shape.resolve(self.0) }
     }
 
     /// The bytes of an array; saturates.
-    pub fn array_bytes(self, array_type: &ArrayType) -> usize {
-        let size = array_type.dtype.size();
-        array_type
-            .shape
-            .iter()
-            .fold(size, |bytes, &size| bytes.saturating_mul(self.substitute(size)))
+    pub fn array_bytes(self, of: &SymbolicType) -> usize {
+        let sizes = of.shape.iter().map(|&size| self.resolve(size));
+        sizes.fold(of.dtype.size(), usize::saturating_mul)
     }
 }
 
@@ -60,14 +53,14 @@ pub enum NestStrides<'a> {
     Explicit(&'a [AxisStrides]),
 }
 
-/// A nest with substituted sizes.
+/// A nest with concrete sizes.
 #[derive(Debug)]
 pub struct SizedNest<'a> {
-    /// The nest, with its own sizes.
+    /// The nest, which may have symbols.
     pub nest: &'a Arc<LoopNest>,
     /// The iteration shape.
     pub shape: SmallVec<[usize; 4]>,
-    sizes: SizeSubstitution<'a>,
+    sizes: Sizes<'a>,
     /// Precomputed coalesced axes, valid for [`NestStrides::Dense`].
     dense_nest: Option<&'a DenseNest>,
     /// The cached result of [`SizedNest::bytes_moved`].
@@ -75,19 +68,28 @@ pub struct SizedNest<'a> {
 }
 
 impl<'a> SizedNest<'a> {
-    /// The nest with its own sizes.
+    /// A concrete nest.
+    ///
+    /// # Panics
+    /// If the nest has a symbol.
     pub fn with_own_sizes(nest: &'a Arc<LoopNest>) -> Self {
-        let shape = SmallVec::from_slice(nest.shape.sizes());
-        let (sizes, bytes_moved) = (SizeSubstitution::default(), OnceCell::new());
-        SizedNest { nest, shape, sizes, dense_nest: None, bytes_moved }
+        SizedNest::new(nest, Sizes::default())
     }
 
-    /// The nest with substituted sizes.
-    pub fn new(nest: &'a Arc<LoopNest>, sizes: SizeSubstitution<'a>) -> Self {
+    /// The nest with these sizes of its symbols.
+    ///
+    /// # Panics
+    /// If a symbol has no size.
+    pub fn new(nest: &'a Arc<LoopNest>, sizes: Sizes<'a>) -> Self {
         let mut shape = SmallVec::new();
         // Axes are few, so a push for each is faster than `collect`.
-        nest.shape.iter().for_each(|&size| shape.push(sizes.substitute(size)));
+        nest.shape.iter().for_each(|&size| shape.push(sizes.resolve(size)));
         SizedNest { nest, shape, sizes, dense_nest: None, bytes_moved: OnceCell::new() }
+    }
+
+    /// The sizes of the symbols.
+    pub fn sizes(&self) -> Sizes<'a> {
+        self.sizes
     }
 
     /// Adds precomputed coalesced axes for dense arrays.
@@ -96,7 +98,7 @@ impl<'a> SizedNest<'a> {
         SizedNest { dense_nest, ..self }
     }
 
-    /// The nest with concrete sizes; shared if the substitution changes nothing.
+    /// The concrete nest; shared if the nest has no symbols.
     pub fn to_nest(&self) -> Arc<LoopNest> {
         Resizer { sizes: self.sizes, memo: SmallVec::new() }.nest(self.nest)
     }
@@ -132,10 +134,10 @@ impl<'a> SizedNest<'a> {
     pub fn accessed_bytes(&self, access: &Access) -> usize {
         let mut bytes = access.array_type.dtype.size();
         for (index, &size) in access.axes.iter().zip(access.array_type.shape.iter()) {
-            let whole = self.sizes.substitute(size);
+            let whole = self.sizes.resolve(size);
             let of_axis = |axis: usize| self.shape.get(axis).copied().unwrap_or(whole);
             bytes = bytes.saturating_mul(match index.terms[..] {
-                [] => size.min(1),
+                [] => whole.min(1),
                 [term] => of_axis(term.axis),
                 // Windows that overlap read an element several times.
                 ref terms => {
@@ -233,14 +235,14 @@ impl<'a> SizedNest<'a> {
     /// Calls `each` with every axis of an array and its stride, if the array is dense.
     fn for_each_dense(&self, access: &Access, mut each: impl FnMut(usize, isize)) {
         let shape = &access.array_type.shape;
-        let is_empty = shape.contains(&0);
+        let is_empty = shape.contains(&Size::Known(0));
         let mut stride = if is_empty { 0 } else { access.array_type.dtype.size() as isize };
         for (axis, &size) in shape.iter().enumerate().rev() {
             each(axis, stride);
             // No stride depends on the size of the first axis.
             if axis > 0 {
                 // Only a shape that no array in memory can have saturates.
-                let size = isize::try_from(self.sizes.substitute(size)).unwrap_or(isize::MAX);
+                let size = isize::try_from(self.sizes.resolve(size)).unwrap_or(isize::MAX);
                 stride = stride.saturating_mul(size);
             }
         }
@@ -248,17 +250,17 @@ impl<'a> SizedNest<'a> {
 }
 
 impl LoopNests {
-    /// The nests with substituted sizes.
+    /// The concrete nests with these sizes of the symbols.
     #[must_use]
-    pub fn resized(&self, sizes: SizeSubstitution<'_>) -> LoopNests {
+    pub fn resized(&self, sizes: Sizes<'_>) -> LoopNests {
         let mut resizer = Resizer { sizes, memo: SmallVec::new() };
-        let counters =
-            self.counters.iter().map(|&(dtype, length)| (dtype, sizes.substitute(length)));
+        let counters = self.counters.iter().map(|&(dtype, length)| (dtype, resizer.size(length)));
+        let counters = counters.collect();
         LoopNests {
+            counters,
             parameters: resizer.types(&self.parameters).collect(),
             outputs: resizer.types(&self.outputs).collect(),
             constants: self.constants.clone(),
-            counters: counters.collect(),
             temporaries: resizer.types(&self.temporaries).collect(),
             nests: self.nests.iter().map(|nest| resizer.nest(nest)).collect(),
             checks: self.checks.iter().map(|check| resizer.check(check)).collect(),
@@ -266,30 +268,48 @@ impl LoopNests {
         }
     }
 
-    /// The types of the inputs and of the outputs with substituted sizes.
-    pub fn resized_types<T: FromIterator<ArrayType>>(&self, sizes: SizeSubstitution<'_>) -> [T; 2] {
-        let mut resizer = Resizer { sizes, memo: SmallVec::new() };
-        [&self.parameters, &self.outputs].map(|types| resizer.types(types).collect())
+    /// The types of the inputs and of the outputs with these sizes of the symbols.
+    pub fn resized_types<T: FromIterator<ArrayType>>(&self, sizes: Sizes<'_>) -> [T; 2] {
+        let mut memo: SmallVec<[(&SymbolicShape, Shape); MAX_MEMO_SHAPES]> = SmallVec::new();
+        [&self.parameters, &self.outputs].map(|types| {
+            let resized = types.iter().map(|of| {
+                let found = memo.iter().find(|(shape, _)| is_equal(shape, &of.shape));
+                let shape = found.map(|(_, resized)| resized.clone()).unwrap_or_else(|| {
+                    let resized = of.shape.resolve(sizes.0);
+                    if memo.len() < MAX_MEMO_SHAPES {
+                        memo.push((&of.shape, resized.clone()));
+                    }
+                    resized
+                });
+                ArrayType { dtype: of.dtype, shape }
+            });
+            resized.collect()
+        })
     }
 }
 
 /// Maximum number of memoised shapes: the arrays of a program share few shapes.
 const MAX_MEMO_SHAPES: usize = 8;
 
+/// Replaces the symbols of nests by numbers.
 struct Resizer<'a> {
-    sizes: SizeSubstitution<'a>,
+    sizes: Sizes<'a>,
     /// Memoised shapes, each with its resized shape.
-    memo: SmallVec<[(&'a Shape, Shape); MAX_MEMO_SHAPES]>,
+    memo: SmallVec<[(&'a SymbolicShape, SymbolicShape); MAX_MEMO_SHAPES]>,
 }
 
 impl<'a> Resizer<'a> {
-    fn shape(&mut self, shape: &'a Shape) -> Shape {
+    fn size(&self, size: Size) -> Size {
+        Size::Known(self.sizes.resolve(size))
+    }
+
+    fn shape(&mut self, shape: &'a SymbolicShape) -> SymbolicShape {
         if let Some((_, resized)) = self.memo.iter().find(|(memo, _)| is_equal(memo, shape)) {
             return resized.clone();
         }
-        let resized = match self.sizes.leaves_unchanged(shape) {
-            true => shape.clone(),
-            false => shape.iter().map(|&size| self.sizes.substitute(size)).collect(),
+        let resized = match shape.has_symbols() {
+            true => shape.iter().map(|&size| self.size(size)).collect(),
+            false => shape.clone(),
         };
         if self.memo.len() < MAX_MEMO_SHAPES {
             self.memo.push((shape, resized.clone()));
@@ -297,11 +317,11 @@ impl<'a> Resizer<'a> {
         resized
     }
 
-    fn array_type(&mut self, array_type: &'a ArrayType) -> ArrayType {
-        ArrayType { dtype: array_type.dtype, shape: self.shape(&array_type.shape) }
+    fn array_type(&mut self, array_type: &'a SymbolicType) -> SymbolicType {
+        SymbolicType { dtype: array_type.dtype, shape: self.shape(&array_type.shape) }
     }
 
-    fn types(&mut self, types: &'a [ArrayType]) -> impl Iterator<Item = ArrayType> {
+    fn types(&mut self, types: &'a [SymbolicType]) -> impl Iterator<Item = SymbolicType> {
         types.iter().map(|of| self.array_type(of))
     }
 
@@ -312,7 +332,7 @@ impl<'a> Resizer<'a> {
 
     /// The resized nest; the same allocation if nothing changes.
     fn nest(&mut self, nest: &'a Arc<LoopNest>) -> Arc<LoopNest> {
-        if nest.keeps_sizes(self.sizes) {
+        if !nest.has_symbols() {
             return Arc::clone(nest);
         }
         Arc::new(LoopNest {
@@ -333,7 +353,7 @@ impl<'a> Resizer<'a> {
         IndexCheck {
             access: self.access(&check.access),
             shape: self.shape(&check.shape),
-            size: self.sizes.substitute(check.size),
+            size: check.size,
             nest: check.nest,
             name: check.name.clone(),
             axis: check.axis,
@@ -341,23 +361,14 @@ impl<'a> Resizer<'a> {
     }
 }
 
-impl IndexCheck {
-    /// The check with substituted sizes.
-    #[must_use]
-    pub fn resized(&self, sizes: SizeSubstitution<'_>) -> IndexCheck {
-        Resizer { sizes, memo: SmallVec::new() }.check(self)
-    }
-}
-
 impl LoopNest {
-    /// Whether the substitution leaves the nest unchanged.
-    fn keeps_sizes(&self, sizes: SizeSubstitution<'_>) -> bool {
-        sizes.leaves_unchanged(&self.shape)
-            && self.operands().all(|of| sizes.leaves_unchanged(&of.array_type.shape))
+    /// Whether some size is a symbol.
+    pub fn has_symbols(&self) -> bool {
+        self.shape.has_symbols() || self.operands().any(|of| of.array_type.shape.has_symbols())
     }
 }
 
 /// Equality without the `memcmp` call of `==`, which is slower for a few sizes.
-fn is_equal(shape: &Shape, other: &Shape) -> bool {
+fn is_equal(shape: &SymbolicShape, other: &SymbolicShape) -> bool {
     shape.rank() == other.rank() && shape.iter().zip(other.iter()).all(|(size, of)| size == of)
 }

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::loop_nest::{BufferId, LoopNests};
 use crate::memory_use::MemoryUse;
-use crate::resize::SizeSubstitution;
+use crate::resize::Sizes;
 
 /// The number of arrays whose data fit inline, without an allocation.
 const INLINE_ARRAYS: usize = 6;
@@ -79,7 +79,7 @@ impl ScratchLayout {
     /// sorted.
     pub fn new(
         loops: &LoopNests,
-        sizes: SizeSubstitution<'_>,
+        sizes: Sizes<'_>,
         live_ranges: &LiveRanges,
         alignment: usize,
         external: &[usize],
@@ -103,7 +103,7 @@ impl ScratchLayout {
         };
         loops.temporaries.iter().for_each(|of| add(sizes.array_bytes(of)));
         for &(dtype, length) in &loops.counters {
-            add(sizes.substitute(length).saturating_mul(dtype.size()));
+            add(sizes.resolve(length).saturating_mul(dtype.size()));
         }
         external.iter().for_each(|&index| allocations[index].bytes = 0);
         let (mut temporaries, bytes) = consecutive_offsets(&allocations, alignment)

@@ -5,14 +5,13 @@
 
 use std::sync::Arc;
 
-use indim_graph::Array;
+use indim_graph::{Array, SymbolicShape};
 use indim_ops::meaning::reduction::tree;
-use indim_ops::{ArrayType, DType, ReduceOp};
-use indim_shape::Shape;
+use indim_ops::{DType, ReduceOp};
 
 use crate::loop_nest::{
     Access, AxisIndex, AxisTerm, BufferId, InstructionKind, Local, LoopNest, NestInstruction,
-    NestReduction, Store,
+    NestReduction, Store, SymbolicType,
 };
 
 /// Maximum length of an axis that is unrolled: the elements of longer ones do not fit the registers.
@@ -89,7 +88,7 @@ impl UnrolledNest {
         };
         let stores = unroller.stores()?;
         let sizes = nest.shape.iter().enumerate().filter(|&(of, _)| of != axis);
-        let shape: Shape = sizes.map(|(_, &size)| size).collect();
+        let shape: SymbolicShape = sizes.map(|(_, &size)| size).collect();
         let Unroller { accesses, sources, instructions, constants, .. } = unroller;
         let instructions = instructions.into();
         let nest = Arc::new(LoopNest { shape, reduced: None, accesses, instructions, stores });
@@ -229,7 +228,7 @@ impl Unroller<'_> {
     /// The access to a new scalar constant, which holds `identity`.
     fn identity(&mut self, identity: Array) -> Local {
         let (index, dtype) = (self.constants.len(), identity.dtype());
-        let array_type = ArrayType { dtype, shape: Shape::from([]) };
+        let array_type = SymbolicType { dtype, shape: SymbolicShape::scalar() };
         self.constants.push(identity);
         self.sources.push(UnrolledSource::Identity(index));
         let buffer = BufferId::Constant(index);

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use indim_graph::literal::integer_range;
-use indim_graph::{Graph, Node, NodeKind, TakeMode, ValueId};
-use indim_ops::{ArrayType, DType, Fact, contraction_widens};
-use indim_shape::Shape;
+use indim_graph::{Node, NodeKind, ShapedGraph, Size, SymbolicShape, TakeMode, ValueId};
+use indim_ops::{DType, Fact, contraction_widens};
 
 use crate::view::{View, is_leaf, is_unit_reshape};
 use crate::view_base::ViewBases;
@@ -16,17 +15,17 @@ pub(crate) enum ValueSource {
     /// Read from a parameter, a constant or a counter.
     Leaf(ValueId, View),
     /// Read from the buffer that an earlier nest wrote, under this shape, which a reshape may have changed.
-    Materialized(ValueId, View, Shape),
+    Materialized(ValueId, View, SymbolicShape),
     /// Computed in this nest.
     Computed(ValueId, View),
 }
 
 /// The source of `value`, which a nest sees under `view`.
-fn resolve(graph: &Graph, bases: &ViewBases, value: ValueId, view: View) -> ValueSource {
+fn resolve(graph: &ShapedGraph<'_>, bases: &ViewBases, value: ValueId, view: View) -> ValueSource {
     let base = bases.get(value);
     let view = base.seen_through(view);
-    let Node { kind, operands, array_type } = &graph[base.value];
-    let shape = || array_type.shape.clone();
+    let Node { kind, operands, .. } = &graph[base.value];
+    let shape = || graph.shape(base.value).clone();
     match kind {
         NodeKind::Reshape => ValueSource::Materialized(bases.reshaped(operands[0]), view, shape()),
         NodeKind::Reduce { .. } | NodeKind::Concatenate { .. } => {
@@ -43,11 +42,11 @@ fn resolve(graph: &Graph, bases: &ViewBases, value: ValueId, view: View) -> Valu
 
 /// Whether recomputing a value at every point costs less than materialising it: it is one cheap operation
 /// on one array in memory, so a consumer reads that array in place of the value.
-fn is_cheaper_to_recompute(graph: &Graph, bases: &ViewBases, value: ValueId) -> bool {
+fn is_cheaper_to_recompute(graph: &ShapedGraph<'_>, bases: &ViewBases, value: ValueId) -> bool {
     let NodeKind::Elementwise(op) = graph[value].kind else { return false };
     let operands = || graph[value].operands.iter().map(|&operand| bases.get(operand).value);
     let is_array =
-        |operand: &ValueId| graph[*operand].array_type.shape.iter().any(|&size| size != 1);
+        |operand: &ValueId| graph.shape(*operand).iter().any(|&size| size != Size::Known(1));
     let is_one_array = || {
         let mut arrays = operands().filter(is_array);
         let first = arrays.next();
@@ -79,14 +78,18 @@ impl OperandView {
     }
 
     /// The operand before its widening conversions, if it is a factor of a contraction and has any.
-    pub(crate) fn unwidened(&self, graph: &Graph, bases: &ViewBases) -> Option<OperandView> {
+    pub(crate) fn unwidened(
+        &self,
+        graph: &ShapedGraph<'_>,
+        bases: &ViewBases,
+    ) -> Option<OperandView> {
         let narrow = self.unwidened_once(graph, bases)?;
         Some(narrow.unwidened(graph, bases).unwrap_or(narrow))
     }
 
     /// The operand before its last widening conversion; `None` if it has none, or is no factor of a
     /// contraction.
-    fn unwidened_once(&self, graph: &Graph, bases: &ViewBases) -> Option<OperandView> {
+    fn unwidened_once(&self, graph: &ShapedGraph<'_>, bases: &ViewBases) -> Option<OperandView> {
         let base = bases.get(self.value);
         let Node { kind: NodeKind::Convert, operands, array_type } = &graph[base.value] else {
             return None;
@@ -100,19 +103,19 @@ impl OperandView {
     }
 
     /// An operand of a loop or branch.
-    fn whole(graph: &Graph, value: ValueId) -> OperandView {
-        let view = View::of_whole(graph[value].array_type.shape.rank());
+    fn whole(graph: &ShapedGraph<'_>, value: ValueId) -> OperandView {
+        let view = View::of_whole(graph.shape(value).rank());
         OperandView { is_whole: true, ..OperandView::in_memory(value, view) }
     }
 
-    pub(crate) fn resolve(self, graph: &Graph, bases: &ViewBases) -> ValueSource {
+    pub(crate) fn resolve(self, graph: &ShapedGraph<'_>, bases: &ViewBases) -> ValueSource {
         if self.is_whole {
             return match &graph[self.value].kind {
                 NodeKind::Parameter { .. } | NodeKind::Constant(_) => {
                     ValueSource::Leaf(self.value, self.view)
                 }
                 _ => {
-                    let shape = graph[self.value].array_type.shape.clone();
+                    let shape = graph.shape(self.value).clone();
                     ValueSource::Materialized(self.value, self.view, shape)
                 }
             };
@@ -120,7 +123,7 @@ impl OperandView {
         let read = self.unwidened(graph, bases).unwrap_or(self);
         match resolve(graph, bases, read.value, read.view) {
             ValueSource::Computed(value, view) if read.is_in_memory => {
-                ValueSource::Materialized(value, view, graph[value].array_type.shape.clone())
+                ValueSource::Materialized(value, view, graph.shape(value).clone())
             }
             source => source,
         }
@@ -128,36 +131,38 @@ impl OperandView {
 }
 
 /// The iteration shape of the nest that computes a materialised value, and its reduced axis.
-pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>) {
+pub(crate) fn iteration(graph: &ShapedGraph<'_>, value: ValueId) -> (SymbolicShape, Option<usize>) {
     let node = &graph[value];
     match node.kind {
-        NodeKind::Reduce { axis, .. } => {
-            (graph[node.operands[0]].array_type.shape.clone(), Some(axis))
-        }
+        NodeKind::Reduce { axis, .. } => (graph.shape(node.operands[0]).clone(), Some(axis)),
         // The outer axes are those of the result, the inner axes those of the indices.
         NodeKind::Scatter { .. } => {
-            let indices = &graph[node.operands[1]].array_type.shape;
-            (node.array_type.shape.iter().chain(indices.iter()).copied().collect(), None)
+            let indices = graph.shape(node.operands[1]);
+            (graph.shape(value).iter().chain(indices.iter()).copied().collect(), None)
         }
-        NodeKind::Contract { .. } => (graph[node.operands[0]].array_type.shape.clone(), None),
-        NodeKind::While { .. } | NodeKind::Branch { .. } => (Shape::scalar(), None),
+        NodeKind::Contract { .. } => (graph.shape(node.operands[0]).clone(), None),
+        NodeKind::While { .. } | NodeKind::Branch { .. } => (SymbolicShape::scalar(), None),
         // The outer axes are those of the values, the inner axis is that of the table.
         NodeKind::SearchSorted { .. } => {
-            let table = &graph[node.operands[0]].array_type.shape;
-            (node.array_type.shape.iter().chain(table.iter()).copied().collect(), None)
+            let table = graph.shape(node.operands[0]);
+            (graph.shape(value).iter().chain(table.iter()).copied().collect(), None)
         }
-        _ => (node.array_type.shape.clone(), None),
+        _ => (graph.shape(value).clone(), None),
     }
 }
 
 /// The operands whose sources the nest of `value` needs, with their views: the operands of a computed node;
 /// the operand of a reduction, before widening; for any other node the value itself.
-pub(crate) fn operand_views(graph: &Graph, value: ValueId, view: &View) -> Vec<OperandView> {
+pub(crate) fn operand_views(
+    graph: &ShapedGraph<'_>,
+    value: ValueId,
+    view: &View,
+) -> Vec<OperandView> {
     let node = &graph[value];
     let seen = |&value: &ValueId| OperandView::new(value, view.clone());
     match node.kind {
         NodeKind::Reduce { .. } => vec![reduced(graph, value, view.clone())],
-        NodeKind::Take { axis, mode } => gather_operands(graph, node, view, axis, mode).to_vec(),
+        NodeKind::Take { axis, mode } => gather_operands(graph, value, view, axis, mode).to_vec(),
         NodeKind::Scatter { axis, .. } => scatter_operands(graph, node, view, axis).to_vec(),
         NodeKind::Contract { .. } => {
             let factor = |&value: &ValueId| OperandView {
@@ -189,12 +194,12 @@ pub(crate) fn operand_views(graph: &Graph, value: ValueId, view: &View) -> Vec<O
 }
 
 /// The operand of a reduction with its view.
-pub(crate) fn reduced(graph: &Graph, value: ValueId, view: View) -> OperandView {
+pub(crate) fn reduced(graph: &ShapedGraph<'_>, value: ValueId, view: View) -> OperandView {
     OperandView::new(reduction_operand(graph, value), view)
 }
 
 /// The value that a reduction reads: its operand, or the operand of a widening conversion.
-pub(crate) fn reduction_operand(graph: &Graph, value: ValueId) -> ValueId {
+pub(crate) fn reduction_operand(graph: &ShapedGraph<'_>, value: ValueId) -> ValueId {
     let node = &graph[value];
     let operand = &graph[node.operands[0]];
     let widens = |narrow: ValueId| match node.kind {
@@ -217,18 +222,18 @@ pub(crate) fn is_arg_reduction(kind: &NodeKind) -> bool {
 /// The operands of a gather: the table, which is in memory, and the indices. Indices are in memory if they
 /// are checked before the nest runs, or if each selects more than one element.
 fn gather_operands(
-    graph: &Graph,
-    node: &Node,
+    graph: &ShapedGraph<'_>,
+    value: ValueId,
     view: &View,
     axis: usize,
     mode: TakeMode,
 ) -> [OperandView; 2] {
-    let (table, indices) = (node.operands[0], node.operands[1]);
-    let size = graph[table].array_type.shape[axis];
-    let ArrayType { dtype, shape } = &graph[indices].array_type;
+    let (table, indices) = (graph[value].operands[0], graph[value].operands[1]);
+    let size = graph.shape(table)[axis];
+    let (dtype, shape) = (graph[indices].array_type.dtype, graph.shape(indices));
     let rank = shape.rank();
-    let is_in_memory =
-        is_checked(mode, *dtype, size) || !is_unit_reshape(&node.array_type.shape, shape);
+    let is_in_memory = is_checked(mode, dtype, indexed_size(graph, table, axis))
+        || !is_unit_reshape(graph.shape(value), shape);
     [
         OperandView::in_memory(table, view.of_table(axis, rank, size)),
         OperandView { is_in_memory, ..OperandView::new(indices, view.of_indices(axis, rank)) },
@@ -236,15 +241,25 @@ fn gather_operands(
 }
 
 /// The operands of a scatter. All are in memory.
-fn scatter_operands(graph: &Graph, node: &Node, view: &View, axis: usize) -> [OperandView; 3] {
+fn scatter_operands(
+    graph: &ShapedGraph<'_>,
+    node: &Node,
+    view: &View,
+    axis: usize,
+) -> [OperandView; 3] {
     let rank = node.array_type.shape.rank();
-    let indices = graph[node.operands[1]].array_type.shape.rank();
+    let indices = graph.shape(node.operands[1]).rank();
     let in_memory = |operand: usize, view| OperandView::in_memory(node.operands[operand], view);
     [
         in_memory(0, view.of_scattered_array(rank)),
         in_memory(1, view.of_indices(rank, indices)),
         in_memory(2, view.of_updates(axis, rank)),
     ]
+}
+
+/// The size of the axis of a table or scattered array that indices select from.
+pub(crate) fn indexed_size(graph: &ShapedGraph<'_>, table: ValueId, axis: usize) -> usize {
+    graph.shape(table)[axis].known().expect("invariant: symbolic graphs pin indexed axes")
 }
 
 /// Whether indices of this type need a bounds check: some value is out of range for an axis of `size`
@@ -276,7 +291,7 @@ pub(crate) fn is_computed(kind: &NodeKind) -> bool {
 /// and operands.
 // An array caches its hash. The cache changes neither the hash nor equality.
 #[allow(clippy::mutable_key_type)]
-pub(crate) fn first_results(graph: &Graph) -> HashMap<ValueId, ValueId> {
+pub(crate) fn first_results(graph: &ShapedGraph<'_>) -> HashMap<ValueId, ValueId> {
     let mut lowest = HashMap::new();
     let first = |(value, node): (ValueId, &Node)| {
         let mut kind = node.kind.clone();

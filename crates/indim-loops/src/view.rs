@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use indim_graph::{AxisSlice, AxisWindow, NodeKind};
-use indim_shape::Shape;
+use indim_graph::{AxisSlice, AxisWindow, NodeKind, Size, SymbolicShape};
 
 use crate::loop_nest::{AxisIndex, AxisTerm, AxisTerms};
 
@@ -12,7 +11,7 @@ use crate::loop_nest::{AxisIndex, AxisTerm, AxisTerms};
 pub(crate) struct View {
     /// The iteration shape of the nest. It is part of equality: nests of different shapes share no
     /// computation.
-    shape: Shape,
+    shape: SymbolicShape,
     /// The index along each axis of the value.
     pub(crate) axes: Arc<[AxisIndex]>,
     /// Whether the value is the table of a gather. Its gathered axis has a virtual axis as index, numbered
@@ -22,8 +21,8 @@ pub(crate) struct View {
 
 impl View {
     /// The view in which each axis of the value moves with the same axis of the nest.
-    pub(crate) fn identity(shape: &Shape) -> Self {
-        let index = |(axis, &size): (usize, &usize)| AxisIndex::identity(axis, size);
+    pub(crate) fn identity(shape: &SymbolicShape) -> Self {
+        let index = |(axis, &size): (usize, &Size)| AxisIndex::identity(axis, size);
         View {
             shape: shape.clone(),
             axes: shape.iter().enumerate().map(index).collect(),
@@ -34,27 +33,31 @@ impl View {
     /// The view of a nest without axes onto the first element of a value with `rank` axes.
     pub(crate) fn of_whole(rank: usize) -> Self {
         let axes = vec![AxisIndex::zero(); rank].into();
-        View { shape: Shape::scalar(), axes, is_of_table: false }
+        View { shape: SymbolicShape::scalar(), axes, is_of_table: false }
     }
 
     /// The view of a nest over `shape` onto a value without `axis`.
-    pub(crate) fn without_axis(shape: &Shape, axis: usize) -> Self {
+    pub(crate) fn without_axis(shape: &SymbolicShape, axis: usize) -> Self {
         let left = shape.iter().enumerate().filter(|&(other, _)| other != axis);
         let axes = left.map(|(axis, &size)| AxisIndex::identity(axis, size)).collect();
         View { shape: shape.clone(), axes, is_of_table: false }
     }
 
     /// The view of the operand of a `BroadcastInDim` with this axis map.
-    pub(crate) fn of_broadcast(map: &[usize], operand: &Shape, result: &Shape) -> Self {
-        let index = |(&target, &size): (&usize, &usize)| AxisIndex::identity(target, size);
+    pub(crate) fn of_broadcast(
+        map: &[usize],
+        operand: &SymbolicShape,
+        result: &SymbolicShape,
+    ) -> Self {
+        let index = |(&target, &size): (&usize, &Size)| AxisIndex::identity(target, size);
         let axes = map.iter().zip(operand.iter()).map(index).collect();
         View { shape: result.clone(), axes, is_of_table: false }
     }
 
     /// The view of the operand of a slice.
-    pub(crate) fn of_slice(slices: &[AxisSlice], result: &Shape) -> Self {
+    pub(crate) fn of_slice(slices: &[AxisSlice], result: &SymbolicShape) -> Self {
         let index = |(axis, slice): (usize, &AxisSlice)| {
-            AxisIndex::new(slice.start(), slice.step(), (axis, slice.count()))
+            AxisIndex::new(slice.start(), slice.step(), (axis, result[axis]))
         };
         View {
             shape: result.clone(),
@@ -64,22 +67,22 @@ impl View {
     }
 
     /// The view of the operand of a window along `axis`, which gives `result`.
-    pub(crate) fn of_window(axis: usize, window: &AxisWindow, result: &Shape) -> Self {
+    pub(crate) fn of_window(axis: usize, window: &AxisWindow, result: &SymbolicShape) -> Self {
         let inside = result.rank() - 1;
         let mut axes: Vec<AxisIndex> =
             (0..inside).map(|axis| AxisIndex::identity(axis, result[axis])).collect();
         let terms = [(axis, window.stride()), (inside, window.dilation())];
-        let moving = terms.into_iter().filter(|&(axis, _)| result[axis] != 1);
+        let moving = terms.into_iter().filter(|&(axis, _)| result[axis] != Size::Known(1));
         let term = |(axis, step)| AxisTerm { axis, step: step as isize };
         axes[axis].terms = moving.map(term).collect();
         View { shape: result.clone(), axes: axes.into(), is_of_table: false }
     }
 
     /// The view of the operand of a reshape that only adds or drops axes of size 1.
-    pub(crate) fn of_unit_reshape(result: &Shape, operand: &Shape) -> Self {
-        let mut kept = (0..result.rank()).filter(|&axis| result[axis] != 1);
-        let index = |&size: &usize| match size {
-            1 => AxisIndex::zero(),
+    pub(crate) fn of_unit_reshape(result: &SymbolicShape, operand: &SymbolicShape) -> Self {
+        let mut kept = (0..result.rank()).filter(|&axis| result[axis] != Size::Known(1));
+        let index = |&size: &Size| match size {
+            Size::Known(1) => AxisIndex::zero(),
             _ => AxisIndex::identity(kept.next().unwrap_or(0), size),
         };
         View {
@@ -91,7 +94,7 @@ impl View {
 
     /// The view of the table of a gather along `axis`. This axis has `size` elements; its index is a
     /// virtual axis, numbered after the axes of the nest. The indices have `rank` axes.
-    pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
+    pub(crate) fn of_table(&self, axis: usize, rank: usize, size: Size) -> View {
         let virtual_axis = self.shape.rank();
         let term = AxisTerm { axis: virtual_axis, step: 1 };
         let table_index = AxisIndex { start: 0, terms: AxisTerms::from_buf([term]) };
@@ -142,8 +145,8 @@ impl View {
 }
 
 /// Whether a reshape only adds or drops axes of size 1. It is then a view for any strides.
-pub(crate) fn is_unit_reshape(result: &Shape, operand: &Shape) -> bool {
-    let not_unit = |&&size: &&usize| size != 1;
+pub(crate) fn is_unit_reshape(result: &SymbolicShape, operand: &SymbolicShape) -> bool {
+    let not_unit = |&&size: &&Size| size != Size::Known(1);
     result.iter().filter(not_unit).eq(operand.iter().filter(not_unit))
 }
 

@@ -1,8 +1,7 @@
 //! Bases of views: the value at the end of a chain of broadcasts, slices, windows and reshapes. Each base is
 //! found once, because a walk along the chain for every reader would be quadratic in its length.
 
-use indim_graph::{Graph, Node, NodeKind, ValueId};
-use indim_shape::Shape;
+use indim_graph::{Node, NodeKind, ShapedGraph, SymbolicShape, ValueId};
 
 use crate::view::{View, is_unit_reshape};
 
@@ -35,7 +34,7 @@ pub(crate) struct ViewBases {
 }
 
 impl ViewBases {
-    pub(crate) fn of(graph: &Graph) -> Self {
+    pub(crate) fn of(graph: &ShapedGraph<'_>) -> Self {
         let count = graph.len();
         let (bases, reshaped) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut bases = ViewBases { bases, reshaped };
@@ -59,9 +58,9 @@ impl ViewBases {
     }
 
     /// The base of `value`, from the bases of the values before it.
-    fn next(&self, graph: &Graph, value: ValueId, node: &Node) -> ViewBase {
-        let shape = &node.array_type.shape;
-        let operand = || &graph[node.operands[0]].array_type.shape;
+    fn next(&self, graph: &ShapedGraph<'_>, value: ValueId, node: &Node) -> ViewBase {
+        let shape = graph.shape(value);
+        let operand = || graph.shape(node.operands[0]);
         let (view, is_expanded) = match &node.kind {
             NodeKind::BroadcastInDim(map) => {
                 (View::of_broadcast(map, operand(), shape), is_smaller(operand(), shape))
@@ -84,6 +83,14 @@ impl ViewBases {
     }
 }
 
-fn is_smaller(operand: &Shape, result: &Shape) -> bool {
-    operand.element_count().ok() < result.element_count().ok()
+/// Whether the operand of a broadcast or window has fewer elements than the result, which has its symbols.
+fn is_smaller(operand: &SymbolicShape, result: &SymbolicShape) -> bool {
+    let symbols =
+        |shape: &SymbolicShape| shape.iter().filter(|size| size.symbol().is_some()).count();
+    let numbers = |shape: &SymbolicShape| {
+        let known = shape.iter().filter_map(|size| size.known());
+        known.fold(1, usize::saturating_mul)
+    };
+    let added = symbols(result) - symbols(operand);
+    added > 0 || numbers(operand) < numbers(result)
 }

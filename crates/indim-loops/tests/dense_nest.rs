@@ -6,8 +6,8 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::{AxisSlice, SymbolicGraph};
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::loop_nest::{LoopNest, LoopNests};
-use indim_loops::lower;
-use indim_loops::resize::{NestStrides, SizeSubstitution, SizedNest};
+use indim_loops::resize::{NestStrides, SizedNest, Sizes};
+use indim_loops::{lower, lower_shaped};
 use indim_ops::{DType, ReduceOp};
 
 /// Sizes whose products all differ.
@@ -40,7 +40,7 @@ fn over(b: &GraphBuilder, name: &str, dtype: DType, axes: &[usize]) -> Value {
 }
 
 /// Compares precomputed with computed axes; returns whether the nest has precomputed axes.
-fn check(nest: &Arc<LoopNest>, sizes: SizeSubstitution<'_>) -> bool {
+fn check(nest: &Arc<LoopNest>, sizes: Sizes<'_>) -> bool {
     let Some(known) = DenseNest::new(nest) else { return false };
     let known = SizedNest::new(nest, sizes).with_dense_nest(Some(&known));
     let found = SizedNest::new(nest, sizes);
@@ -84,11 +84,7 @@ fn precomputed_axes_equal_those_from_strides() {
         for (x, y) in lists.iter().flat_map(|x| lists.iter().map(move |y| (x, y))) {
             for x_type in [DType::F64, DType::U8] {
                 let nests = nests(x_type, reduced, x, y);
-                known += nests
-                    .nests
-                    .iter()
-                    .filter(|nest| check(nest, SizeSubstitution::default()))
-                    .count();
+                known += nests.nests.iter().filter(|nest| check(nest, Sizes::default())).count();
             }
         }
     }
@@ -113,12 +109,8 @@ fn precomputed_axes_are_valid_for_other_sizes() {
     let v = b.parameter("v", DType::F64, [200]).unwrap();
     let graph = b.finish(&[b.add(x, v, &[1]).unwrap()]).unwrap();
     let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
-    let symbols = symbolic.distinct_sizes();
-    let program = lower(&symbolic.resized_with_counts(&symbols));
+    let program = lower_shaped(&symbolic.shaped());
     for concrete in [[11, 13], [13, 11], [2, 1 << 20]] {
-        assert!(check(
-            &program.nests[0],
-            SizeSubstitution { symbols: &symbols, concrete: &concrete }
-        ));
+        assert!(check(&program.nests[0], Sizes(&concrete)));
     }
 }

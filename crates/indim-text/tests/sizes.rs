@@ -46,9 +46,34 @@ fn shared(graph: &Graph) -> Graph {
     assembler.finish(outputs).unwrap()
 }
 
+/// The symbolic shapes after all passes name each symbol where the nodes have its representative size, which
+/// no number of the graph equals.
+fn check_shapes(symbolic: &SymbolicGraph) {
+    let before = symbolic.shaped();
+    let mut representatives = vec![0; symbolic.guards().symbol_count()];
+    for &parameter in before.parameters() {
+        let numbers = before[parameter].array_type.shape.iter();
+        for (size, &number) in before.shape(parameter).iter().zip(numbers) {
+            size.symbol().into_iter().for_each(|symbol| representatives[symbol] = number);
+        }
+    }
+    let size = |&number: &usize| match representatives.iter().position(|&of| of == number) {
+        Some(symbol) => Size::Symbol(symbol),
+        None => Size::Known(number),
+    };
+    let optimized = before.optimize();
+    for graph in [&before, &*before.expand_for_loops(), &*optimized.expand_for_loops()] {
+        for (value, node) in graph.iter() {
+            let expected = node.array_type.shape.iter().map(size).collect();
+            assert_eq!(*graph.shape(value), expected, "{value:?} of {}", graph.graph());
+        }
+    }
+}
+
 /// Whether the guards accept the sizes; if so, both graphs must be equal.
 fn check(text: &str, first: &[Vec<usize>], then: &[Vec<usize>], rule: Option<&RuleSet>) -> bool {
     let Some(symbolic_graph) = symbolic(text, first, rule) else { return false };
+    check_shapes(&symbolic_graph);
     let shapes: Vec<&[usize]> = then.iter().map(Vec::as_slice).collect();
     let Ok(symbols) = symbolic_graph.guards().symbols(&shapes) else { return false };
     let resized = shared(&symbolic_graph.resized(&symbols));
@@ -62,7 +87,7 @@ fn check(text: &str, first: &[Vec<usize>], then: &[Vec<usize>], rule: Option<&Ru
 /// Shapes that meet the guards, with some sizes changed, which may then violate them.
 fn other_shapes(graph: &SymbolicGraph, sizes: &[usize], changed: usize) -> Shapes {
     let size = |size: &Size| match size {
-        Size::Number(number) => *number,
+        Size::Known(number) => *number,
         Size::Symbol(symbol) => sizes[symbol % sizes.len()],
     };
     let of_parameter = |parameter: &Vec<Size>| parameter.iter().map(size).collect();

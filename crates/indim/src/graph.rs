@@ -23,8 +23,8 @@ pub use indim_builder::{
 };
 pub use indim_graph::{
     AxisSlice, Graph, GraphError, GraphErrorKind, GuardError, Guards, Literal, Node, NodeKind,
-    Operands, Region, RegionMismatch, Size, SizeFacts, SymbolicGraph, TakeMode, ValueId,
-    VerifyError, VerifyErrorKind,
+    Operands, Region, RegionMismatch, ShapedGraph, Size, SizeFacts, SymbolicGraph, SymbolicShape,
+    TakeMode, ValueId, VerifyError, VerifyErrorKind,
 };
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
 pub use indim_transforms::{Differentiate, Vectorize};

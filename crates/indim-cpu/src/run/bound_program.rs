@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use indim_loops::MemoryUse;
 use indim_loops::groups::NestGroup;
-use indim_loops::loop_nest::{Access, BufferId, IndexCheck, Local, LoopNest, LoopNests};
+use indim_loops::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests};
 use indim_loops::replace::can_replace;
-use indim_loops::resize::SizedNest;
+use indim_loops::resize::{SizedNest, Sizes};
 use indim_loops::scratch::ScratchLayout;
 use indim_ops::ArrayType;
 use smallvec::SmallVec;
@@ -19,7 +19,7 @@ use crate::run::dense_strides::row_major_strides;
 use crate::run::error::RunError;
 use crate::run::float_environment::DefaultFloatEnvironment;
 use crate::run::groups::{CompiledGroup, GroupMember, TiledGroup, may_be_cut};
-use crate::run::indices;
+use crate::run::indices::BoundCheck;
 use crate::run::options::RunOptions;
 use crate::run::run_arrays::{BufferOffset, RunArrays};
 use crate::run::scratch::Scratch;
@@ -37,7 +37,7 @@ pub(crate) struct BoundProgram {
     pub(crate) compiled: Arc<CompiledProgram>,
     pub(crate) parameters: Types,
     pub(crate) outputs: Types,
-    checks: Vec<IndexCheck>,
+    checks: Vec<BoundCheck>,
     /// The nests bound to dense arrays.
     pub(crate) bindings: Arc<DenseBindings>,
     /// The groups that run tile by tile, and the code of each.
@@ -71,13 +71,13 @@ impl BoundProgram {
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
         let bindings = Arc::new(compiled.bind(symbol_sizes, before, &mut check)?);
-        let (loops, sizes) = (&compiled.loops, compiled.sizes(&bindings.symbol_sizes));
+        let (loops, sizes) = (&compiled.loops, Sizes(&bindings.symbol_sizes));
         let shared_bytes = bindings.nests.iter().map(|nest| nest.shared_bytes).max().unwrap_or(0);
         let [parameters, outputs] = loops.resized_types(sizes);
         let mut bound_program = BoundProgram {
             parameters,
             outputs,
-            checks: loops.checks.iter().map(|check| check.resized(sizes)).collect(),
+            checks: loops.checks.iter().map(|check| BoundCheck::new(check, sizes)).collect(),
             bindings: Arc::clone(&bindings),
             groups: Vec::new(),
             compiled_groups: Vec::new(),
@@ -130,18 +130,13 @@ impl BoundProgram {
         let (program, symbol_sizes) = (&self.compiled, &self.bindings.symbol_sizes);
         match symbol_sizes.is_empty() {
             true => &program.loops,
-            false => self
-                .resized_loops
-                .get_or_init(|| program.loops.resized(program.sizes(symbol_sizes))),
+            false => self.resized_loops.get_or_init(|| program.loops.resized(Sizes(symbol_sizes))),
         }
     }
 
     /// Nest `index` with the sizes of this binding.
     fn sized(&self, index: usize) -> SizedNest<'_> {
-        SizedNest::new(
-            &self.compiled.loops.nests[index],
-            self.compiled.sizes(&self.bindings.symbol_sizes),
-        )
+        SizedNest::new(&self.compiled.loops.nests[index], Sizes(&self.bindings.symbol_sizes))
     }
 
     /// The nests with their code.
@@ -200,7 +195,8 @@ impl BoundProgram {
             memory_use.add_small_vec(types);
             types.iter().for_each(|of| memory_use.add_shape(&of.shape));
         }
-        memory_use.add_allocation::<IndexCheck>(self.checks.capacity());
+        memory_use.add_allocation::<BoundCheck>(self.checks.capacity());
+        self.checks.iter().for_each(|check| check.count_bytes(memory_use));
         self.bindings.count_bytes(memory_use);
         self.scratch.count_bytes(memory_use);
         memory_use.add_allocation::<NestGroup>(self.groups.capacity());
@@ -404,16 +400,15 @@ impl BoundProgram {
         arrays: &RunArrays<'_, '_, '_>,
     ) -> Result<(), RunError> {
         self.write_counters(index, arrays.scratch);
-        for check in self.checks.iter().filter(|check| check.nest == index) {
-            let strides =
-                arrays.strides(&check.access, || row_major_strides(&check.access.array_type));
-            let along = check.access.strides(check.shape.rank(), &strides);
-            let first =
-                BufferOffset { buffer: check.access.buffer, offset: check.access.offset(&strides) };
+        for bound in self.checks.iter().filter(|bound| bound.check.nest == index) {
+            let access = &bound.check.access;
+            let strides = arrays.strides(access, || row_major_strides(&bound.array_type));
+            let along = access.strides(bound.shape.rank(), &strides);
+            let first = BufferOffset { buffer: access.buffer, offset: access.offset(&strides) };
             // SAFETY:
             // - the elements of a view are valid, by its constructor;
             // - all other arrays have been written: counters above, the rest by earlier nests.
-            unsafe { indices::check(check, arrays.at(first), &along)? }
+            unsafe { bound.check(arrays.at(first), &along)? }
         }
         Ok(())
     }
@@ -439,7 +434,8 @@ impl BoundProgram {
             strides: nest
                 .operands()
                 .map(|of| {
-                    let strides = arrays.strides(of, || row_major_strides(&of.array_type));
+                    let dense = || row_major_strides(&of.array_type.concrete());
+                    let strides = arrays.strides(of, dense);
                     of.strides(nest.shape.rank(), &strides)
                 })
                 .collect(),
@@ -459,7 +455,7 @@ impl BoundProgram {
         for (index, &(dtype, length)) in loops.counters.iter().enumerate() {
             if self.scratch.counter_nests[index] == nest {
                 let first = scratch.at(self.scratch.counters[index]);
-                let length = self.compiled.sizes(&self.bindings.symbol_sizes).substitute(length);
+                let length = length.resolve(&self.bindings.symbol_sizes);
                 // SAFETY: the layout of `scratch` has room for `length` elements, and no nest has read them
                 // yet.
                 unsafe { executor.write_counter(first, dtype, length, *level) }

@@ -6,10 +6,10 @@ use core::ops::ControlFlow;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use indim_graph::{Graph, Node, NodeKind, optimize};
+use indim_graph::{Graph, Node, NodeKind, ShapedGraph, optimize};
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{LoopNest, LoopNests};
-use indim_loops::lower_with;
+use indim_loops::{lower_shaped_with, lower_with};
 use indim_ops::Level;
 use indim_shape::{Diagnostic, ErrorCode};
 
@@ -213,22 +213,28 @@ pub(crate) fn compile_for(
 ) -> Result<Executable, CompileError> {
     let _environment = DefaultFloatEnvironment::enter();
     let (loops, mut compiler) = lower_graph(graph, options, checkpoint)?;
-    let (placeholders, level) = (Vec::new(), options.level);
-    let program = CompiledProgram::new(loops, placeholders, executor, level, || compiler.check())?;
+    let program = CompiledProgram::new(loops, executor, options.level, || compiler.check())?;
     let program =
         BoundProgram::new(&Arc::new(program), SymbolSizes::new(), None, || compiler.check())?;
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(Executable::new(program, names.collect()))
 }
 
-/// The loop nests of a graph, and the executor that the options choose.
-pub(crate) fn lower_and_choose(
-    graph: &Graph,
+/// The loop nests of a graph for any sizes after passes, and the executor that the options choose.
+pub(crate) fn lower_shaped(
+    graph: &ShapedGraph<'_>,
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(LoopNests, &'static dyn Executor), CompileError> {
-    let executor = executor(options.executor);
-    Ok((lower_graph(graph, options, checkpoint)?.0, executor))
+    let mut compiler = Compiler::new(graph, options, checkpoint);
+    compiler.check()?;
+    let optimized = match options.optimize {
+        true => Cow::Owned(graph.optimize()),
+        false => Cow::Borrowed(graph),
+    };
+    compiler.check()?;
+    let loops = compiler.loops(|on_nest| lower_shaped_with(&optimized, on_nest))?;
+    Ok((loops, executor(options.executor)))
 }
 
 /// The loop nests of a graph after passes, and the compiler, which has counted their memory.
@@ -237,16 +243,14 @@ fn lower_graph<'a>(
     options: &'a CompileOptions,
     checkpoint: &'a mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(LoopNests, Compiler<'a>), CompileError> {
-    // The count walks the whole graph, so it is skipped without a limit.
-    let bytes = options.memory_limit.map_or(0, |_| bytes_for_graph(graph));
-    let mut compiler = Compiler { options, checkpoint, bytes };
+    let mut compiler = Compiler::new(graph, options, checkpoint);
     compiler.check()?;
     let optimized = match options.optimize {
         true => Cow::Owned(optimize(graph)),
         false => Cow::Borrowed(graph),
     };
     compiler.check()?;
-    let loops = compiler.loops(&optimized)?;
+    let loops = compiler.loops(|on_nest| lower_with(&optimized, on_nest))?;
     Ok((loops, compiler))
 }
 
@@ -290,7 +294,17 @@ struct Compiler<'a> {
     bytes: usize,
 }
 
-impl Compiler<'_> {
+impl<'a> Compiler<'a> {
+    fn new(
+        graph: &Graph,
+        options: &'a CompileOptions,
+        checkpoint: &'a mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Self {
+        // The count walks the whole graph, so it is skipped without a limit.
+        let bytes = options.memory_limit.map_or(0, |_| bytes_for_graph(graph));
+        Compiler { options, checkpoint, bytes }
+    }
+
     /// Compares the memory with the limit and calls the checkpoint.
     fn check(&mut self) -> Result<(), CompileError> {
         match self.options.memory_limit {
@@ -305,8 +319,12 @@ impl Compiler<'_> {
         }
     }
 
-    /// Lowers a graph; counts the memory of each nest, and checks the limit after it.
-    fn loops(&mut self, graph: &Graph) -> Result<LoopNests, CompileError> {
+    /// Lowers a graph by `lower`, which takes a function for each new nest; counts the memory of each nest,
+    /// and checks the limit after it.
+    fn loops(
+        &mut self,
+        lower: impl FnOnce(&mut dyn FnMut(&LoopNest) -> ControlFlow<()>) -> Option<LoopNests>,
+    ) -> Result<LoopNests, CompileError> {
         let mut checked = Ok(());
         let mut visit = |nest: &LoopNest| {
             let bytes = nest.instructions.len().saturating_mul(BYTES_PER_INSTRUCTION);
@@ -314,7 +332,7 @@ impl Compiler<'_> {
             checked = self.check();
             if checked.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let loops = lower_with(graph, &mut visit);
+        let loops = lower(&mut visit);
         checked.and_then(|()| loops.ok_or(CompileError::Stopped))
     }
 }

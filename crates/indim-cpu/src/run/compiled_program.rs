@@ -7,7 +7,7 @@ use indim_loops::MemoryUse;
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests, StandaloneInstruction};
-use indim_loops::resize::{NestStrides, SizeSubstitution, SizedNest};
+use indim_loops::resize::{NestStrides, SizedNest, Sizes};
 use indim_loops::scratch::LiveRanges;
 use indim_ops::Level;
 use smallvec::SmallVec;
@@ -26,10 +26,8 @@ use indim_executors::{BoundNest, Executor, NestCode};
 /// A graph as loop nests, compiled by an executor, for arrays of any sizes.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
-    /// The nests, with placeholder sizes, which a binding replaces by concrete sizes.
+    /// The nests. A binding has a concrete size for each of their symbols.
     pub(crate) loops: LoopNests,
-    /// The placeholder size of each symbol.
-    placeholders: Vec<usize>,
     pub(crate) nests: Vec<SymbolicNest>,
     /// The groups of nests that may run tile by tile.
     pub(crate) groups: Vec<NestGroup>,
@@ -92,20 +90,18 @@ impl CompiledProgram {
         self.nests.iter().any(|nest| nest.control.as_ref().is_some_and(|it| it.has_loops()))
     }
 
-    /// Compiles the nests for `level`. `placeholders` has the placeholder size of each symbol; `check` is
-    /// called after each nest and may stop the compilation.
+    /// Compiles the nests for `level`. `check` is called after each nest and may stop the compilation.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn new<E>(
         loops: LoopNests,
-        placeholders: Vec<usize>,
         executor: &'static dyn Executor,
         level: Level,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
         let mut compiler = RegionCompiler::new(executor, level, &mut check);
-        CompiledProgram::compile(loops, placeholders, &mut compiler)
+        CompiledProgram::compile(loops, &mut compiler)
     }
 
     /// Like [`CompiledProgram::new`], also for the program of a region.
@@ -114,7 +110,6 @@ impl CompiledProgram {
     /// Those of the compiler's `check`.
     pub(crate) fn compile<E>(
         loops: LoopNests,
-        placeholders: Vec<usize>,
         compiler: &mut RegionCompiler<'_, E>,
     ) -> Result<Self, E> {
         let (executor, level) = (compiler.executor, compiler.level);
@@ -132,7 +127,7 @@ impl CompiledProgram {
                 None => standalone_code(nest, level)
                     .unwrap_or_else(|| executor.compile(nest, &constants, level)),
             };
-            nests.push(SymbolicNest::new(nest, code, control, &placeholders));
+            nests.push(SymbolicNest::new(nest, code, control));
             (compiler.check)()?;
         }
         let (may_fail, writes_before_checks) = failures(&loops, &nests);
@@ -140,7 +135,6 @@ impl CompiledProgram {
         let output_orders = OutputOrders::default();
         Ok(CompiledProgram {
             loops,
-            placeholders,
             nests,
             groups,
             live_ranges,
@@ -150,11 +144,6 @@ impl CompiledProgram {
             executor,
             level,
         })
-    }
-
-    /// The substitution of the placeholder sizes by these concrete sizes.
-    pub(crate) fn sizes<'a>(&'a self, symbol_sizes: &'a [usize]) -> SizeSubstitution<'a> {
-        SizeSubstitution { symbols: &self.placeholders, concrete: symbol_sizes }
     }
 
     /// Binds the nests to dense arrays of concrete sizes, in symbol order. Reuses the nests of the binding
@@ -168,7 +157,7 @@ impl CompiledProgram {
         before: Option<&DenseBindings>,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<DenseBindings, E> {
-        let sizes = self.sizes(&symbol_sizes);
+        let sizes = Sizes(&symbol_sizes);
         let mut nests = Vec::with_capacity(self.nests.len());
         for (index, (compiled, nest)) in self.nests.iter().zip(&self.loops.nests).enumerate() {
             let is_same = |before: &&DenseBindings| {
@@ -206,7 +195,6 @@ impl CompiledProgram {
     /// Counts the memory of the compiled program.
     pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
         memory_use.add_loops(&self.loops);
-        memory_use.add_allocation::<usize>(self.placeholders.capacity());
         memory_use.add_allocation::<SymbolicNest>(self.nests.capacity());
         for nest in &self.nests {
             nest.code.count_bytes(memory_use);
@@ -227,13 +215,13 @@ impl SymbolicNest {
         nest: &LoopNest,
         code: Arc<dyn NestCode>,
         control: Option<Arc<ControlCode>>,
-        placeholders: &[usize],
     ) -> SymbolicNest {
         let first = |access: &Access| BufferOffset { buffer: access.buffer, offset: 0 };
-        let is_over = |size: &usize| {
-            let mut shapes = nest.operands().map(|access| &access.array_type.shape);
-            nest.shape.contains(size) || shapes.any(|shape| shape.contains(size))
-        };
+        let arrays = nest.operands().flat_map(|access| access.array_type.shape.iter());
+        let sizes = nest.shape.iter().chain(arrays);
+        let mut symbols: Vec<usize> = sizes.filter_map(|size| size.symbol()).collect();
+        symbols.sort_unstable();
+        symbols.dedup();
         SymbolicNest {
             cost: code.cost(),
             addresses: nest
@@ -241,9 +229,7 @@ impl SymbolicNest {
                 .all(Access::starts_at_origin)
                 .then(|| nest.operands().map(first).collect()),
             dense_nest: DenseNest::new(nest),
-            symbols: (0..placeholders.len())
-                .filter(|&symbol| is_over(&placeholders[symbol]))
-                .collect(),
+            symbols,
             code,
             control,
         }

@@ -1,7 +1,8 @@
 //! The forecast of the memory that a run will read, write and hold: its totals, and the check against a
 //! limit. `Executable::forecast` in `executable.rs` computes it before the run allocates.
 
-use indim_loops::loop_nest::{BufferId, LoopNests};
+use indim_graph::SymbolicShape;
+use indim_loops::loop_nest::{BufferId, LoopNests, SymbolicType};
 use indim_ops::ArrayType;
 
 use crate::run::error::RunError;
@@ -59,7 +60,7 @@ pub(crate) struct RunMemory {
 
 impl RunMemory {
     /// Refuses a run that would hold more than `limit` bytes; the error names the largest part of this
-    /// memory. `nests` has the arrays of the run.
+    /// memory. `nests` are the concrete nests of the run.
     pub(crate) fn check<'a>(
         &self,
         limit: usize,
@@ -77,16 +78,19 @@ impl RunMemory {
 
     /// The largest piece of the memory of the run; the first of several pieces of equal size.
     fn largest(&self, loops: &LoopNests) -> MemoryPiece {
-        let array = |buffer: BufferId, array_type: &ArrayType| MemoryPiece::Array {
+        let array = |buffer: BufferId, array_type: ArrayType| MemoryPiece::Array {
             name: buffer.to_string(),
-            array_type: array_type.clone(),
+            array_type,
         };
         let outputs = loops.outputs.iter().enumerate().filter(|_| self.allocates_outputs);
-        let outputs = outputs.map(|(index, output)| array(BufferId::Output(index), output));
+        let outputs =
+            outputs.map(|(index, output)| array(BufferId::Output(index), output.concrete()));
         let temporaries = loops.temporaries.iter().enumerate();
-        let temporaries = temporaries.map(|(index, t)| array(BufferId::Temporary(index), t));
+        let temporaries =
+            temporaries.map(|(index, t)| array(BufferId::Temporary(index), t.concrete()));
         let counters = loops.counters.iter().enumerate().map(|(index, &(dtype, length))| {
-            array(BufferId::Counter(index), &ArrayType::new(dtype, [length]))
+            let shape = SymbolicShape::from_iter([length]);
+            array(BufferId::Counter(index), SymbolicType { dtype, shape }.concrete())
         });
         let inputs = MemoryPiece::Inputs { bytes: self.input_bytes };
         let executable = MemoryPiece::Executable { bytes: self.executable_bytes };

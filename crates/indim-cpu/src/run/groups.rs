@@ -9,11 +9,11 @@ use core::ops::{ControlFlow, Range};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use indim_graph::Size;
 use indim_loops::MemoryUse;
 use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::{Access, AxisIndex, BufferId, LoopNest, LoopNests};
-use indim_loops::resize::SizedNest;
-use indim_loops::scratch::array_bytes;
+use indim_loops::resize::{SizedNest, Sizes};
 
 use crate::run::compiled_nest::CompiledNest;
 use crate::run::dense_strides::row_major_strides;
@@ -94,7 +94,7 @@ type TileBindings = Vec<Option<Arc<dyn BoundNest>>>;
 
 /// A nest of a group in a run: the addresses and strides of its operands as whole arrays.
 pub(crate) struct GroupMember<'a> {
-    pub(crate) nest: &'a LoopNest,
+    pub(crate) nest: &'a Arc<LoopNest>,
     /// The stores first, then the accesses.
     pub(crate) operands: Bases<'a>,
     /// Strides of each operand along the axes of the nest, in bytes.
@@ -199,7 +199,7 @@ impl CompiledGroup {
             _ => bound_full.clone(),
         };
         let elements: usize =
-            members.iter().map(|member| member.nest.shape.iter().product::<usize>()).sum();
+            members.iter().map(|member| SizedNest::with_own_sizes(member.nest).points()).sum();
         let run_tiles = |tiles_here: Range<usize>| {
             let mut on_stack = MaybeUninit::uninit();
             let memory = match Scratch::new(self.bytes, &mut on_stack) {
@@ -329,7 +329,8 @@ impl TileNests {
                 let access = nests[nest].operands().nth(operand)?;
                 let is_whole = inner_offset(access, inner).is_none();
                 let rank = nests[nest].shape.rank();
-                is_whole.then(|| access.strides(rank, &row_major_strides(&access.array_type)))
+                let dense = || row_major_strides(&access.array_type.concrete());
+                is_whole.then(|| access.strides(rank, &dense()))
             },
             &[],
         );
@@ -378,7 +379,7 @@ fn layout_inner(
         if inner.contains(&index) && !offsets.contains_key(&index) {
             offsets.insert(index, bytes);
             let tile = tile_of_access(access, cut);
-            bytes += array_bytes(&tile.array_type).next_multiple_of(ALIGNMENT);
+            bytes += Sizes::default().array_bytes(&tile.array_type).next_multiple_of(ALIGNMENT);
         }
     }
     (offsets, bytes)
@@ -436,7 +437,8 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
     {
         return None;
     }
-    let size = |axis: usize| nests[0].shape[axis];
+    let shape = nests[0].shape.concrete();
+    let size = |axis: usize| shape[axis];
     for last in 0..axes.len() {
         let outer: Vec<CutAxis> =
             axes[..last].iter().map(|&axis| CutAxis { axis, size: size(axis), tile: 1 }).collect();
@@ -471,18 +473,18 @@ fn is_column(access: &Access, axis: usize) -> bool {
 /// Bytes of the arrays of a tile over all nests, each array once.
 fn tile_bytes(nests: &[Arc<LoopNest>], cut: &[CutAxis]) -> usize {
     let accesses = nests.iter().flat_map(|nest| nest.operands());
-    sum_of_largest(
-        accesses
-            .map(|access| (access.buffer, array_bytes(&tile_of_access(access, cut).array_type))),
-    )
+    sum_of_largest(accesses.map(|access| {
+        let tile = tile_of_access(access, cut);
+        (access.buffer, Sizes::default().array_bytes(&tile.array_type))
+    }))
 }
 
 /// The nest with the sizes of one tile.
 fn tile_of(nest: &LoopNest, cut: &[CutAxis]) -> LoopNest {
     let mut tile = nest.clone();
     let mut sizes = nest.shape.to_vec();
-    cut.iter().for_each(|cut| sizes[cut.axis] = cut.tile);
-    tile.shape = sizes.into();
+    cut.iter().for_each(|cut| sizes[cut.axis] = Size::Known(cut.tile));
+    tile.shape = sizes.into_iter().collect();
     for access in &mut tile.accesses {
         *access = tile_of_access(access, cut);
     }
@@ -499,11 +501,11 @@ fn tile_of_access(access: &Access, cut: &[CutAxis]) -> Access {
     for cut in cut {
         for (size, index) in sizes.iter_mut().zip(&*access.axes) {
             if index.single_term().is_some_and(|walked| walked.axis == cut.axis) {
-                *size = cut.tile.min(*size);
+                *size = Size::Known(cut.tile).min(*size);
             }
         }
     }
     let mut tile = access.clone();
-    tile.array_type.shape = sizes.into();
+    tile.array_type.shape = sizes.into_iter().collect();
     tile
 }

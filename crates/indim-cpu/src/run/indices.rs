@@ -1,45 +1,69 @@
 //! Range checks of indices, before any nest that uses them runs. Holds unsafe code.
 
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::IndexCheck;
-use indim_ops::DType;
+use indim_loops::resize::Sizes;
+use indim_ops::{ArrayType, DType};
+use indim_shape::Shape;
 
 use crate::run::error::RunError;
 
-/// Finds the first index out of range, in row-major order. Negative indices count from the end.
-///
-/// # Errors
-/// `index-out-of-range`.
-///
-/// # Safety
-/// An array with the check's shape and integer type, `strides` in bytes along each axis, and its first
-/// element at `first` is valid for reads.
-pub(crate) unsafe fn check(
-    check: &IndexCheck,
-    first: *const u8,
-    strides: &[isize],
-) -> Result<(), RunError> {
-    let from = first_merged(&check.shape, strides);
-    let (outer, inner) = check.shape.split_at(from);
-    let row = Row { count: inner.iter().product(), stride: strides.last().copied().unwrap_or(0) };
-    for number in 0..outer.iter().product() {
-        let index = unravel(number, outer);
-        let along = index.iter().zip(strides).map(|(&index, stride)| index as isize * stride);
-        let place = first.wrapping_offset(along.sum());
-        // SAFETY: the row is a part of the caller's array: the axes from `from` on, at an index of the axes
-        // before, merge into one stride.
-        let found =
-            unsafe { first_out_of_range(place, row, check.access.array_type.dtype, check.size) };
-        if let Some((position, found)) = found {
-            return Err(RunError::IndexOutOfRange {
-                name: check.name.clone(),
-                index: found,
-                position: index.into_iter().chain(unravel(position, inner)).collect(),
-                axis: check.axis,
-                size: check.size,
-            });
-        }
+/// A bounds check with concrete sizes.
+#[derive(Debug)]
+pub(crate) struct BoundCheck {
+    pub(crate) check: IndexCheck,
+    /// The array of the indices.
+    pub(crate) array_type: ArrayType,
+    /// The shape of the indices.
+    pub(crate) shape: Shape,
+}
+
+impl BoundCheck {
+    pub(crate) fn new(check: &IndexCheck, sizes: Sizes<'_>) -> BoundCheck {
+        let (array_type, shape) = (&check.access.array_type, check.shape.resolve(sizes.0));
+        BoundCheck { check: check.clone(), array_type: sizes.array_type(array_type), shape }
     }
-    Ok(())
+
+    /// Counts the memory of the check.
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<u8>(self.check.name.capacity());
+        memory_use.add_shape(&self.array_type.shape);
+        memory_use.add_shape(&self.shape);
+    }
+
+    /// Finds the first index out of range, in row-major order. Negative indices count from the end.
+    ///
+    /// # Errors
+    /// `index-out-of-range`.
+    ///
+    /// # Safety
+    /// An array with the check's shape and integer type, `strides` in bytes along each axis, and its first
+    /// element at `first` is valid for reads.
+    pub(crate) unsafe fn check(&self, first: *const u8, strides: &[isize]) -> Result<(), RunError> {
+        let (check, size) = (&self.check, self.check.size);
+        let from = first_merged(&self.shape, strides);
+        let (outer, inner) = self.shape.split_at(from);
+        let row =
+            Row { count: inner.iter().product(), stride: strides.last().copied().unwrap_or(0) };
+        for number in 0..outer.iter().product() {
+            let index = unravel(number, outer);
+            let along = index.iter().zip(strides).map(|(&index, stride)| index as isize * stride);
+            let place = first.wrapping_offset(along.sum());
+            // SAFETY: the row is a part of the caller's array: the axes from `from` on, at an index of the
+            // axes before, merge into one stride.
+            let found = unsafe { first_out_of_range(place, row, self.array_type.dtype, size) };
+            if let Some((position, found)) = found {
+                return Err(RunError::IndexOutOfRange {
+                    name: check.name.clone(),
+                    index: found,
+                    position: index.into_iter().chain(unravel(position, inner)).collect(),
+                    axis: check.axis,
+                    size,
+                });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The first of the trailing axes that merge into one axis with one stride.

@@ -3,9 +3,11 @@
 use std::sync::OnceLock;
 
 use indim_arrays::{ArrayView, dense_byte_strides, is_column_major};
+use indim_graph::Size;
 use indim_loops::input_axes::InputAxes;
 use indim_loops::loop_nest::LoopNests;
 use indim_ops::ArrayType;
+use indim_shape::Shape;
 
 /// Memory order of new outputs, with the values of NumPy's `order`.
 ///
@@ -84,7 +86,12 @@ impl InputOrder {
     /// The memory order for the graph of these nests.
     fn new(loops: &LoopNests) -> Self {
         let axes = InputAxes::of(loops);
-        let row_major = |parameter: usize| loops.parameters[parameter].shape.row_major_strides();
+        // The order of the strides of a row-major array is the same for all sizes of at least 2.
+        let size = |size: &Size| size.known().unwrap_or(2);
+        let row_major = |parameter: usize| {
+            let shape = loops.parameters[parameter].shape.iter().map(size);
+            shape.collect::<Shape>().row_major_strides()
+        };
         InputOrder { of_row_major_inputs: axes.output_axes(row_major), axes }
     }
 

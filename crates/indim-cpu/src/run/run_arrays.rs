@@ -46,7 +46,7 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
 
     /// The whole array that an operand of a loop or branch reads.
     pub(crate) fn view(&self, access: &Access) -> ArrayView<'_> {
-        let array_type = access.array_type.clone();
+        let array_type = access.array_type.concrete();
         let (first, strides) = self.first_and_strides(access);
         // SAFETY: the elements of a view are valid, by its constructor; constants are arrays; temporaries and
         // counters lie in `scratch`, and earlier nests have written them.
@@ -62,7 +62,7 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
     }
 
     fn first_and_strides(&self, access: &Access) -> (NonNull<u8>, AxisStrides) {
-        let strides = self.strides(access, || row_major_strides(&access.array_type));
+        let strides = self.strides(access, || row_major_strides(&access.array_type.concrete()));
         let offset = access.offset(&strides);
         (non_null(self.at(BufferOffset { buffer: access.buffer, offset })), strides)
     }

@@ -1,8 +1,7 @@
 //! Programs for arrays of any sizes: compiled once, bound to sizes at each call.
 //!
-//! Each symbol has a different placeholder size, so a size in the nests identifies its symbol. Binding
-//! replaces the placeholders by the sizes of the arrays. It neither lowers nor compiles: all sizes run the
-//! same kernels and machine code.
+//! The nests have symbols, and binding has the sizes of the arrays for them. It neither lowers nor compiles:
+//! all sizes run the same kernels and machine code.
 
 use core::convert::Infallible;
 use core::ops::ControlFlow;
@@ -14,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::run::binding_cache::BindingCache;
 use crate::run::bound_program::BoundProgram;
-use crate::run::compile::{CompileError, CompileOptions, lower_and_choose};
+use crate::run::compile::{CompileError, CompileOptions, lower_shaped};
 use crate::run::compiled_program::{CompiledProgram, DenseBindings};
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
@@ -46,7 +45,7 @@ pub struct SymbolicExecutable {
     guards: Guards,
     /// Hidden inputs after those of the caller: element counts that depend on sizes.
     counts: Vec<SymbolicCount>,
-    /// The compiled nests, with a placeholder size for each symbol.
+    /// The compiled nests.
     program: Arc<CompiledProgram>,
     /// Memory of `program` at compile time, in bytes.
     program_bytes: usize,
@@ -78,11 +77,10 @@ pub fn compile_symbolic_with(
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<SymbolicExecutable, CompileError> {
     let _environment = DefaultFloatEnvironment::enter();
-    let placeholders = symbolic.distinct_sizes();
-    let graph = symbolic.resized_with_counts(&placeholders);
-    let (loops, executor) = lower_and_choose(&graph, options, checkpoint)?;
+    let graph = symbolic.shaped();
+    let (loops, executor) = lower_shaped(&graph, options, checkpoint)?;
     let never = || Ok::<(), Infallible>(());
-    let Ok(program) = CompiledProgram::new(loops, placeholders, executor, options.level, never);
+    let Ok(program) = CompiledProgram::new(loops, executor, options.level, never);
     let mut memory_use = MemoryUse::default();
     program.count_bytes(&mut memory_use);
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());

@@ -118,7 +118,7 @@ impl BoundNest for BoundSimple {
 impl BoundSimple {
     /// The iteration shape with size 1 for the reduced axis.
     fn kept_sizes(&self) -> Vec<usize> {
-        let mut sizes = self.nest.shape.to_vec();
+        let mut sizes = self.nest.shape.concrete().to_vec();
         self.nest.reduced.into_iter().for_each(|axis| sizes[axis] = 1);
         sizes
     }
@@ -136,7 +136,7 @@ impl BoundSimple {
     /// Like [`BoundNest::run`], for one tile.
     unsafe fn run_point(&self, bases: &Bases<'_>, point: usize) {
         let nest = &self.nest;
-        let steps = nest.reduced.map_or(1, |axis| nest.shape[axis]);
+        let steps = nest.reduced.map_or(1, |axis| nest.shape.concrete()[axis]);
         // SAFETY: the caller has the obligations for this tile, which has all steps.
         let values = (0..steps).map(|step| unsafe { self.values(bases, point, step) });
         let values: Vec<Vec<Array>> = values.collect();

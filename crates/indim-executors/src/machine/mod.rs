@@ -18,12 +18,13 @@ use std::sync::{Arc, OnceLock};
 use indim_graph::Array;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, InstructionKind, LoopNest, NestInstruction};
-use indim_loops::resize::{NestStrides, SizedNest};
+use indim_loops::resize::{NestStrides, SizedNest, Sizes};
 use indim_loops::strides::AxisStrides;
 use indim_loops::unroll::MAX_UNROLLED;
 use indim_ops::DType;
 use indim_ops::Level;
 use indim_targets::machine_code_levels;
+use smallvec::SmallVec;
 
 use crate::blocks::{Blocks, KernelNestCode};
 use crate::executor::{Bases, BoundNest, Executor, KernelFallback, NestCode};
@@ -204,7 +205,8 @@ impl NestCode for TieredNestCode {
             return Some(kernels);
         }
         Some(Arc::new(TieredBinding {
-            nest: nest.to_nest(),
+            nest: Arc::clone(nest.nest),
+            sizes: nest.sizes().0.into(),
             kernels,
             strides: nest.list_strides(strides).into_owned(),
             is_over_input: is_over_input.to_vec(),
@@ -263,7 +265,7 @@ impl NestCode for TieredNestCode {
         }
         let code = code::compile(nest, &self.constants, self.level, tier_up);
         let code = Arc::new(code.ok_or(KernelFallback::Unsupported)?);
-        if nest.shape.contains(&0) {
+        if sized.shape.contains(&0) {
             return Err(KernelFallback::NoElements);
         }
         // The binding keeps the listed functions alive.
@@ -282,11 +284,16 @@ impl NestCode for TieredNestCode {
     }
 }
 
+/// Number of symbols whose sizes fit inline, without an allocation.
+const INLINE_SIZES: usize = 4;
+
 /// Code bound to strides: kernels at first, and machine code once the budget pays for it.
 #[derive(Debug)]
 struct TieredBinding {
     code: Arc<TieredNestCode>,
     nest: Arc<LoopNest>,
+    /// The size of each symbol of the program.
+    sizes: SmallVec<[usize; INLINE_SIZES]>,
     kernels: Arc<dyn BoundNest>,
     strides: Vec<AxisStrides>,
     is_over_input: Vec<bool>,
@@ -303,7 +310,7 @@ impl BoundNest for TieredBinding {
         if !self.code.add_work(work) {
             return None;
         }
-        let nest = SizedNest::with_own_sizes(&self.nest);
+        let nest = SizedNest::new(&self.nest, Sizes(&self.sizes));
         let strides = NestStrides::Explicit(&self.strides);
         let bound = self.code.bind_machine(&nest, strides, &self.is_over_input, true);
         // If the nest has only unrolled code, and it does not support these strides, the kernels stay.
@@ -341,6 +348,7 @@ impl BoundNest for TieredBinding {
     fn count_bytes(&self, memory_use: &mut MemoryUse) {
         memory_use.add_allocation::<TieredBinding>(1);
         memory_use.add_nest(&self.nest);
+        memory_use.add_small_vec(&self.sizes);
         memory_use.add_allocation::<AxisStrides>(self.strides.capacity());
         self.strides.iter().for_each(|strides| memory_use.add_small_vec(strides));
         memory_use.add_allocation::<bool>(self.is_over_input.capacity());

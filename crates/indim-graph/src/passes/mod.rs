@@ -40,17 +40,55 @@ use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 /// Differentiate a graph before its passes: they keep every bit of the values, but may change the derivative
 /// at a kink.
 pub fn optimize(graph: &Graph) -> Graph {
+    optimize_with(graph, &mut Untracked)
+}
+
+/// Like [`optimize`], but reports each rewrite.
+pub(crate) fn optimize_with(graph: &Graph, tracker: &mut dyn Tracker) -> Graph {
     // Each assignment frees the previous graph, so that at most two graphs are in memory at a time.
-    let mut graph = rewrite(&regions::optimize_regions(graph), empty::replace_empty);
-    graph = rewrite(&graph, bitcast::drop_pairs);
-    graph = replace_outputs(&graph, reshape::drop_axes);
-    graph = rewrite(&graph, sink::sink_broadcasts);
-    graph = rewrite(&graph, concatenation::merge_nested);
+    let mut graph =
+        rewrite_with(&regions::optimize_regions(graph, tracker), tracker, empty::replace_empty);
+    graph = rewrite_with(&graph, tracker, bitcast::drop_pairs);
+    graph = replace_outputs(&graph, tracker, reshape::drop_axes);
+    graph = rewrite_with(&graph, tracker, sink::sink_broadcasts);
+    graph = rewrite_with(&graph, tracker, concatenation::merge_nested);
     let folded_elements = Cell::new(0);
-    graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded_elements));
+    let fold = |arena: &mut GraphArena, node| fold::fold_constants(arena, node, &folded_elements);
+    graph = rewrite_with(&graph, tracker, fold);
     let budget = Cell::new(factor::constant_elements(&graph));
-    graph = rewrite(&graph, |arena, node| factor::order_factors(arena, node, &budget));
-    rewrite(&graph, power::replace_powers)
+    let order = |arena: &mut GraphArena, node| factor::order_factors(arena, node, &budget);
+    graph = rewrite_with(&graph, tracker, order);
+    rewrite_with(&graph, tracker, power::replace_powers)
+}
+
+/// Follows the values of a graph through rewrites.
+pub(crate) trait Tracker {
+    /// A rewrite of `before` gave `after`.
+    fn follow(&mut self, before: &Graph, after: &Graph, renamed: Renamed<'_>);
+}
+
+/// The value of the new graph that replaces each value of the old graph, and has its type.
+#[derive(Clone, Copy)]
+pub(crate) struct Renamed<'a> {
+    /// Whether each value of the old graph is live. Others have no replacement.
+    is_live: &'a [bool],
+    renamed: &'a [ValueId],
+}
+
+impl Renamed<'_> {
+    /// Each live value of the old graph with the value that replaces it.
+    pub(crate) fn pairs(self) -> impl Iterator<Item = (ValueId, ValueId)> {
+        let live = self.is_live.iter().zip(self.renamed).enumerate();
+        live.filter(|(_, (is_live, _))| **is_live)
+            .map(|(index, (_, &renamed))| (ValueId::from_index(index), renamed))
+    }
+}
+
+/// Follows nothing.
+struct Untracked;
+
+impl Tracker for Untracked {
+    fn follow(&mut self, _: &Graph, _: &Graph, _: Renamed<'_>) {}
 }
 
 /// Dead-code elimination: the graph without values that no output needs; its parameters stay.
@@ -68,16 +106,18 @@ pub fn optimize(graph: &Graph) -> Graph {
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 pub fn remove_unused(graph: &Graph) -> Cow<'_, Graph> {
-    without_unused(graph).map_or(Cow::Borrowed(graph), Cow::Owned)
+    without_unused(graph, &mut Untracked).map_or(Cow::Borrowed(graph), Cow::Owned)
 }
 
 /// The graph without unused values; `None` if all values are used.
-fn without_unused(graph: &Graph) -> Option<Graph> {
+fn without_unused(graph: &Graph, tracker: &mut dyn Tracker) -> Option<Graph> {
     let is_live = live_values(graph);
     let is_all_live = is_live.iter().all(|&live| live);
     (!is_all_live).then(|| {
-        let (arena, outputs) = copy_live(graph, &is_live);
-        arena.finish(outputs)
+        let Rewrite { arena, outputs, renamed } = copy_live(graph, &is_live);
+        let pruned = arena.finish(outputs);
+        tracker.follow(graph, &pruned, Renamed { is_live: &is_live, renamed: &renamed });
+        pruned
     })
 }
 
@@ -128,10 +168,15 @@ fn rebuild_with_sources(
 /// elements, no stack of at most 32 parts that is only reduced along the stacked axis by folds, and no
 /// concatenation that is an operand of another concatenation and has other uses.
 pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
+    expand_for_loops_with(graph, &mut Untracked).map_or(Cow::Borrowed(graph), Cow::Owned)
+}
+
+/// Like [`expand_for_loops`], but reports each rewrite; `None` if the graph already has this form.
+pub(crate) fn expand_for_loops_with(graph: &Graph, tracker: &mut dyn Tracker) -> Option<Graph> {
     let is_expanded =
         |node: &Node| matches!(node.kind, NodeKind::Reduce { .. } | NodeKind::Concatenate { .. });
     if !graph.iter().any(|(_, node)| is_expanded(node)) {
-        return Cow::Borrowed(graph);
+        return None;
     }
     let is_stack_reduced = stack::reductions(graph);
     let is_live = live_values(graph);
@@ -147,8 +192,8 @@ pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
         _ if is_stack_reduced[value.index()] => stack::reduce_stack(arena, &node),
         _ => reduction::expand_reduction(arena, node),
     };
-    let Rewrite { arena, outputs, .. } = rebuild(graph, &is_live, rule);
-    Cow::Owned(finish(arena, outputs))
+    let rewrite = rebuild(graph, &is_live, rule);
+    Some(finish(graph, &is_live, rewrite, tracker))
 }
 
 /// The graph with windows as concatenations of slices, for writers of formats that have no windows.
@@ -175,22 +220,42 @@ pub fn expand_windows(graph: &Graph) -> Cow<'_, Graph> {
 
 /// Rebuilds `graph`: `rule` adds each live node, whose operands are values of the new graph.
 fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Graph {
-    let Rewrite { arena, outputs, .. } =
-        rebuild(graph, &live_values(graph), |arena, _, node| rule(arena, node));
-    finish(arena, outputs)
+    rewrite_with(graph, &mut Untracked, rule)
 }
 
-/// The graph of the nodes in `arena`, without unused values.
-fn finish(arena: GraphArena, outputs: Vec<ValueId>) -> Graph {
-    let graph = arena.finish(outputs);
-    without_unused(&graph).unwrap_or(graph)
+/// Like [`rewrite`], but reports the rewrite.
+fn rewrite_with(
+    graph: &Graph,
+    tracker: &mut dyn Tracker,
+    rule: impl Fn(&mut GraphArena, Node) -> ValueId,
+) -> Graph {
+    let is_live = live_values(graph);
+    let rewrite = rebuild(graph, &is_live, |arena, _, node| rule(arena, node));
+    finish(graph, &is_live, rewrite, tracker)
+}
+
+/// The result of a rewrite of `graph`, without unused values.
+fn finish(
+    graph: &Graph,
+    is_live: &[bool],
+    Rewrite { arena, outputs, renamed }: Rewrite,
+    tracker: &mut dyn Tracker,
+) -> Graph {
+    let rewritten = arena.finish(outputs);
+    tracker.follow(graph, &rewritten, Renamed { is_live, renamed: &renamed });
+    without_unused(&rewritten, tracker).unwrap_or(rewritten)
 }
 
 /// The graph with each output replaced by the value that `rule` returns for it.
-fn replace_outputs(graph: &Graph, rule: impl Fn(&mut GraphArena, ValueId) -> ValueId) -> Graph {
-    let (mut arena, outputs) = copy_live(graph, &live_values(graph));
-    let outputs = outputs.into_iter().map(|output| rule(&mut arena, output)).collect();
-    finish(arena, outputs)
+fn replace_outputs(
+    graph: &Graph,
+    tracker: &mut dyn Tracker,
+    rule: impl Fn(&mut GraphArena, ValueId) -> ValueId,
+) -> Graph {
+    let is_live = live_values(graph);
+    let mut copy = copy_live(graph, &is_live);
+    copy.outputs = copy.outputs.iter().map(|&output| rule(&mut copy.arena, output)).collect();
+    finish(graph, &is_live, copy, tracker)
 }
 
 /// The result of a rebuild, before unused values are dropped.
@@ -202,9 +267,8 @@ struct Rewrite {
 }
 
 /// A copy of the live nodes, and the outputs among them.
-fn copy_live(graph: &Graph, is_live: &[bool]) -> (GraphArena, Vec<ValueId>) {
-    let Rewrite { arena, outputs, .. } = rebuild(graph, is_live, |arena, _, node| arena.add(node));
-    (arena, outputs)
+fn copy_live(graph: &Graph, is_live: &[bool]) -> Rewrite {
+    rebuild(graph, is_live, |arena, _, node| arena.add(node))
 }
 
 /// The nodes that `rule` adds for the live values, and the outputs among them.

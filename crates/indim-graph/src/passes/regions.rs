@@ -3,12 +3,12 @@
 use core::cell::RefCell;
 use std::borrow::Cow;
 
-use super::{optimize, rewrite};
+use super::{Tracker, optimize, rewrite_with};
 use crate::graph::{Graph, GraphArena, Node};
 use crate::regions::Region;
 
 /// The graph with optimised regions. Nodes that share a region still share it.
-pub(super) fn optimize_regions(graph: &Graph) -> Cow<'_, Graph> {
+pub(super) fn optimize_regions<'g>(graph: &'g Graph, tracker: &mut dyn Tracker) -> Cow<'g, Graph> {
     if graph.iter().all(|(_, node)| node.kind.regions().next().is_none()) {
         return Cow::Borrowed(graph);
     }
@@ -25,7 +25,7 @@ pub(super) fn optimize_regions(graph: &Graph) -> Cow<'_, Graph> {
             result
         })
     };
-    Cow::Owned(rewrite(graph, |arena: &mut GraphArena, node: Node| {
+    Cow::Owned(rewrite_with(graph, tracker, |arena: &mut GraphArena, node: Node| {
         let kind = node.kind.map_regions(optimize_region);
         arena.add(Node { kind, ..node })
     }))

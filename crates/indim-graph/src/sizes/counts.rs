@@ -4,11 +4,13 @@
 //! an equal constant exists, because the two differ for other sizes. A program for all sizes takes each
 //! count as an extra parameter after those of the graph; its value is set when sizes are bound.
 
+use foldhash::{HashMap, HashMapExt};
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 
 use super::facts::{ElementCount, count_of};
-use super::guards::Size;
+use super::shaped::ShapedGraph;
+use super::size::{Size, SymbolicShape};
 use crate::graph::{Graph, Node, NodeKind, Operands, ValueId};
 use crate::literal::Literal;
 use indim_arrays::Array;
@@ -44,13 +46,18 @@ impl SymbolicCount {
 
     /// The scalar for these sizes of the symbols.
     pub fn element(&self, symbols: &[usize]) -> Array {
-        let sizes = self.sizes.iter().map(|size| size.number(symbols));
+        let sizes = self.sizes.iter().map(|size| size.resolve(symbols));
         Literal::Float(count_of(sizes, self.correction)).element(self.dtype)
     }
 }
 
-/// The graph with each of these constants replaced by a parameter, after the other parameters.
-pub(super) fn as_parameters(graph: &Graph, counts: &[SymbolicCount]) -> Graph {
+/// The graph with each of these constants replaced by a parameter, after the other parameters. `sizes` has
+/// the size of each axis of each value of `graph`.
+pub(super) fn as_parameters(
+    graph: &Graph,
+    sizes: &[Vec<Size>],
+    counts: &[SymbolicCount],
+) -> ShapedGraph<'static> {
     let mut order: Vec<ValueId> = graph.parameters().to_vec();
     order.extend(counts.iter().map(SymbolicCount::value));
     let first = order.clone();
@@ -74,5 +81,12 @@ pub(super) fn as_parameters(graph: &Graph, counts: &[SymbolicCount]) -> Graph {
     };
     let nodes = order.iter().enumerate().map(node).collect();
     let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
-    Graph::from_unverified(nodes, outputs)
+    // Equal shapes share their sizes.
+    let mut distinct: HashMap<&[Size], SymbolicShape> = HashMap::new();
+    let shape = |value: &ValueId| {
+        let sizes = &sizes[value.index()][..];
+        distinct.entry(sizes).or_insert_with(|| sizes.iter().copied().collect()).clone()
+    };
+    let shapes = order.iter().map(shape).collect();
+    ShapedGraph::new(Graph::from_unverified(nodes, outputs), shapes)
 }

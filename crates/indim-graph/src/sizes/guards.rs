@@ -4,27 +4,9 @@ use core::fmt;
 use indim_shape::ErrorCode;
 
 use super::classes::PinReason;
+use super::size::Size;
 use crate::graph::{Graph, ValueId};
 use crate::terminal::printable;
-
-/// The size of an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Size {
-    /// A fixed size.
-    Number(usize),
-    /// The symbol with this index.
-    Symbol(usize),
-}
-
-impl Size {
-    /// The concrete size, given the size of each symbol.
-    pub(super) fn number(self, symbols: &[usize]) -> usize {
-        match self {
-            Size::Number(number) => number,
-            Size::Symbol(symbol) => symbols[symbol],
-        }
-    }
-}
 
 /// Minimum size of a symbol. An axis of size 0 or 1 has no symbol, because other broadcasts are legal for it.
 const MIN_SYMBOL_SIZE: usize = 2;
@@ -98,8 +80,8 @@ impl Guards {
             }
             for (axis, (&expected, &size)) in sizes.iter().zip(*shape).enumerate() {
                 let violation = match expected {
-                    Size::Number(number) if number == size => continue,
-                    Size::Number(number) => GuardViolation::Number { size, number },
+                    Size::Known(number) if number == size => continue,
+                    Size::Known(number) => GuardViolation::Number { size, number },
                     Size::Symbol(symbol) if size != 0 && symbols[symbol] == size => continue,
                     Size::Symbol(symbol)
                         if symbols[symbol] == 0
@@ -158,7 +140,7 @@ impl Guards {
     /// The axes whose sizes are numbers: the parameter's name, the axis, the number, and the reason.
     pub fn pinned(&self) -> impl Iterator<Item = (&str, usize, usize, &'static str)> + '_ {
         let of_axis = move |parameter: usize, axis: usize| match self.parameters[parameter][axis] {
-            Size::Number(number) => {
+            Size::Known(number) => {
                 let reason = self.reasons[parameter][axis];
                 Some((self.names[parameter].as_str(), axis, number, reason))
             }
@@ -174,7 +156,7 @@ impl Guards {
 /// Whether an array of this shape and element size fits into memory: at most `isize::MAX` bytes. A size of
 /// 0 counts as 1, so the other axes of an array without elements are limited too.
 fn fits((sizes, bytes): &(Vec<Size>, usize), symbols: &[usize]) -> bool {
-    let numbers = sizes.iter().map(|size| size.number(symbols).max(1));
+    let numbers = sizes.iter().map(|size| size.resolve(symbols).max(1));
     let all = numbers.fold(*bytes, usize::saturating_mul);
     isize::try_from(all).is_ok() && all != usize::MAX
 }
@@ -232,7 +214,7 @@ impl Guards {
 impl fmt::Display for Guards {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = |size: &Size| match size {
-            Size::Number(number) => number.to_string(),
+            Size::Known(number) => number.to_string(),
             Size::Symbol(symbol) => self.symbol_name(*symbol),
         };
         for (index, (name, sizes)) in self.names.iter().zip(&self.parameters).enumerate() {

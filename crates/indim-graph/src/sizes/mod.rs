@@ -5,7 +5,8 @@
 //! specific number; otherwise it is a number. `facts.rs` has facts that only the builder knows: an axis whose
 //! size it used as a number (for example a sliced axis), names of sizes, and constants that are computed from
 //! sizes, such as the divisor of a mean (`counts.rs`). `guards.rs` states the valid sizes of the parameters,
-//! `resize.rs` makes the graph for other sizes.
+//! `resize.rs` makes the graph for other sizes. `size.rs` has the type of a size. `shaped.rs` carries the
+//! symbolic shape of each value through the passes, up to lowering.
 //!
 //! Sizes 0 and 1 determine which broadcasts are legal, and a size of 2^31 or more does not fit in an `i32`.
 //! The size of such an axis is a number. If the size of an axis is neither a number nor equal to that of a
@@ -16,8 +17,12 @@ mod counts;
 mod facts;
 mod guards;
 mod resize;
+mod shaped;
+mod size;
 
 pub use counts::SymbolicCount;
 pub use facts::{SizeFacts, count_of};
-pub use guards::{GuardError, Guards, Size};
+pub use guards::{GuardError, Guards};
 pub use resize::SymbolicGraph;
+pub use shaped::ShapedGraph;
+pub use size::{Size, SymbolicShape};

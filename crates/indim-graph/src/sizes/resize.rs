@@ -8,7 +8,9 @@ use indim_ops::ArrayType;
 use super::classes::{PinReason, SizeClasses};
 use super::counts::{SymbolicCount, as_parameters};
 use super::facts::SizeFacts;
-use super::guards::{Guards, Size, guards};
+use super::guards::{Guards, guards};
+use super::shaped::ShapedGraph;
+use super::size::Size;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::views::AxisSlice;
 
@@ -40,7 +42,7 @@ pub struct SymbolicGraph {
 /// The reason if all sizes are numbers because some size depends on the inputs in an unsupported way.
 const UNSUPPORTED_SIZE: PinReason =
     "a size depends on those of the inputs in a way that is not supported";
-/// The reason if all sizes are numbers because arrays with distinct sizes would not fit into memory.
+/// The reason if all sizes are numbers because arrays of representative sizes would not fit into memory.
 const TOO_LARGE: PinReason = "the arrays of the program have too many axes of different sizes";
 /// The reason if all sizes are numbers because only an axis of size 0 keeps an array within memory.
 const TOO_LARGE_IF_NONEMPTY: PinReason =
@@ -60,7 +62,7 @@ impl SymbolicGraph {
         let none = HashMap::new();
         let symbols = if is_supported { &symbols } else { &none };
         let mut symbolic = SymbolicGraph::with(graph, &mut classes, symbols, UNSUPPORTED_SIZE);
-        if !symbolic.guards.symbols_fit(&symbolic.distinct_sizes()) {
+        if !symbolic.guards.symbols_fit(&symbolic.representative_sizes()) {
             symbolic = SymbolicGraph::with(graph, &mut classes, &none, TOO_LARGE);
         } else if !symbolic.accepts_own_sizes() {
             symbolic = SymbolicGraph::with(graph, &mut classes, &none, TOO_LARGE_IF_NONEMPTY);
@@ -71,7 +73,7 @@ impl SymbolicGraph {
             let name = facts.size_names().nth(name).unwrap_or_default().to_owned();
             match symbolic.sizes[value.index()][axis] {
                 Size::Symbol(symbol) => symbolic.guards.name(symbol, name),
-                Size::Number(_) => {
+                Size::Known(_) => {
                     symbolic.guards.name_number(name, graph.parameters(), value, axis)
                 }
             }
@@ -138,10 +140,10 @@ impl SymbolicGraph {
             if let Some(count) = self.counts.iter().find(|count| count.value() == value) {
                 return Node { kind: NodeKind::Constant(count.element(symbols)), ..node.clone() };
             }
-            if sizes.iter().all(|size| matches!(size, Size::Number(_))) {
+            if sizes.iter().all(|size| matches!(size, Size::Known(_))) {
                 return node.clone();
             }
-            let shape = sizes.iter().map(|size| size.number(symbols)).collect::<Vec<usize>>();
+            let shape = sizes.iter().map(|size| size.resolve(symbols)).collect::<Vec<usize>>();
             let kind = match &node.kind {
                 NodeKind::Slice(slices) => NodeKind::Slice(resized_slices(slices, sizes, symbols)),
                 kind => kind.clone(),
@@ -152,13 +154,11 @@ impl SymbolicGraph {
         Graph::from_unverified(nodes.collect(), self.graph.outputs().to_vec())
     }
 
-    /// Like [`SymbolicGraph::resized`], with [`SymbolicGraph::counts`] as scalar parameters after the
-    /// parameters of the graph.
-    ///
-    /// # Panics
-    /// If the sizes are fewer than the symbols.
-    pub fn resized_with_counts(&self, symbols: &[usize]) -> Graph {
-        as_parameters(&self.resized(symbols), &self.counts)
+    /// The graph that is compiled for all sizes: [`SymbolicGraph::counts`] are scalar parameters after the
+    /// parameters of the graph, and each value has its symbolic shape.
+    pub fn shaped(&self) -> ShapedGraph<'static> {
+        let graph = self.resized(&self.representative_sizes());
+        as_parameters(&graph, &self.sizes, &self.counts)
     }
 
     /// The constants that depend on symbols.
@@ -166,22 +166,19 @@ impl SymbolicGraph {
         &self.counts
     }
 
-    /// A distinct size for each symbol, different from every number in the graph. In a program compiled for
-    /// these sizes, each of them identifies its symbol.
-    pub fn distinct_sizes(&self) -> Vec<usize> {
-        let numbers = self.sizes.iter().flatten().filter_map(|size| match size {
-            Size::Number(number) => Some(*number),
-            Size::Symbol(_) => None,
-        });
+    /// A size for each symbol, different from the others and from every number in the graph. Passes compare
+    /// numbers, and so find no two sizes equal that differ in some binding.
+    fn representative_sizes(&self) -> Vec<usize> {
+        let numbers = self.sizes.iter().flatten().filter_map(|size| size.known());
         let numbers: HashSet<usize> = numbers.collect();
-        let distinct = (FIRST_DISTINCT..).filter(|size| !numbers.contains(size));
+        let distinct = (MIN_REPRESENTATIVE..).filter(|size| !numbers.contains(size));
         distinct.take(self.guards.symbol_count()).collect()
     }
 }
 
-/// The first distinct size: above the sizes that are compiled specially, and small, so that products of sizes
-/// are small.
-const FIRST_DISTINCT: usize = 67;
+/// The smallest representative size: above the sizes that passes treat specially, and small, so that products
+/// of sizes are small.
+const MIN_REPRESENTATIVE: usize = 67;
 
 /// The symbol of each class that contains an axis of a parameter and is not a number, in the order of the
 /// axes.
@@ -207,7 +204,7 @@ fn sizes(
     let of_node = |(value, node): (ValueId, &Node)| {
         let size = |(axis, &number): (usize, &usize)| {
             let symbol = symbols.get(&classes.class(value, axis));
-            symbol.map_or(Size::Number(number), |&symbol| Size::Symbol(symbol))
+            symbol.map_or(Size::Known(number), |&symbol| Size::Symbol(symbol))
         };
         node.array_type.shape.iter().enumerate().map(size).collect()
     };
@@ -218,7 +215,7 @@ fn sizes(
 fn resized_slices(slices: &[AxisSlice], sizes: &[Size], symbols: &[usize]) -> Arc<[AxisSlice]> {
     let resized = |(slice, size): (&AxisSlice, &Size)| match size {
         Size::Symbol(symbol) => AxisSlice::whole(symbols[*symbol]),
-        Size::Number(_) => *slice,
+        Size::Known(_) => *slice,
     };
     slices.iter().zip(sizes).map(resized).collect()
 }

@@ -189,10 +189,13 @@ fn merged(nest: &LoopNest) -> String {
     }
     let accesses = nest.stores.iter().map(|store| &store.target).chain(&nest.accesses);
     let rank = nest.shape.rank();
-    let dense = |access: &Access| access.strides(rank, &row_major_byte_strides(&access.array_type));
+    let dense = |access: &Access| {
+        access.strides(rank, &row_major_byte_strides(&access.array_type.concrete()))
+    };
     let strides: Vec<AxisStrides> = accesses.map(dense).collect();
-    match coalesce(&nest.shape, &strides) {
-        Some(axes) if axes.sizes[..] != nest.shape[..] => {
+    let shape = nest.shape.concrete();
+    match coalesce(&shape, &strides) {
+        Some(axes) if axes.sizes[..] != shape[..] => {
             let sizes: Vec<String> = axes.sizes.iter().map(ToString::to_string).collect();
             match sizes.is_empty() {
                 true => "  # a single point".to_owned(),

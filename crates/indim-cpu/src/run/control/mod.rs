@@ -89,7 +89,7 @@ impl<'a, E> RegionCompiler<'a, E> {
 
     /// The program of a graph.
     fn program(&mut self, graph: &Graph) -> Result<BoundProgram, E> {
-        let program = CompiledProgram::compile(lower(graph), Vec::new(), self)?;
+        let program = CompiledProgram::compile(lower(graph), self)?;
         BoundProgram::new(&Arc::new(program), SymbolSizes::new(), None, || (self.check)())
     }
 

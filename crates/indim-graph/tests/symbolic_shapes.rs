@@ -1,0 +1,81 @@
+//! Symbolic shapes follow values and axes through all passes.
+
+use indim_builder::{GraphBuilder, Reduction, Value};
+use indim_graph::{AxisSlice, ShapedGraph, Size, SymbolicGraph, SymbolicShape};
+use indim_ops::{DType, ReduceOp};
+
+/// The graph of these outputs after all passes, with symbolic shapes.
+///
+/// The size of a symbol in a node differs from every number of the graph, so it tells what each symbolic
+/// shape must be.
+fn shaped(b: &GraphBuilder, outputs: &[&Value]) -> ShapedGraph<'static> {
+    let graph = b.finish(outputs).unwrap();
+    let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
+    let before = symbolic.shaped();
+    let mut representatives = vec![0; symbolic.guards().symbol_count()];
+    for &parameter in before.parameters() {
+        let numbers = before[parameter].array_type.shape.iter();
+        for (size, &number) in before.shape(parameter).iter().zip(numbers) {
+            size.symbol().into_iter().for_each(|symbol| representatives[symbol] = number);
+        }
+    }
+    let size = |&number: &usize| match representatives.iter().position(|&of| of == number) {
+        Some(symbol) => Size::Symbol(symbol),
+        None => Size::Known(number),
+    };
+    let optimized = before.optimize();
+    let expanded = optimized.expand_for_loops();
+    for of in [&before, &optimized, &*expanded] {
+        for (value, node) in of.iter() {
+            let expected: SymbolicShape = node.array_type.shape.iter().map(size).collect();
+            assert_eq!(*of.shape(value), expected, "{value:?} of {}", of.graph());
+        }
+    }
+    expanded.into_owned()
+}
+
+/// The symbolic shapes of the outputs.
+fn output_shapes(graph: &ShapedGraph<'_>) -> Vec<String> {
+    graph.outputs().iter().map(|&output| graph.shape(output).to_string()).collect()
+}
+
+#[test]
+fn values_that_passes_add_have_the_symbols_of_their_neighbours() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [4, 3]).unwrap();
+    let [u, v] = ["u", "v"].map(|name| b.parameter(name, DType::F64, [3]).unwrap());
+    // The sine is computed on a row, which a pass broadcasts.
+    let rows = [&u, &v].map(|row| b.broadcast_like(row, &[1], &x).unwrap());
+    let sunk = (&rows[0] + &rows[1]).sin();
+    // The mean keeps its axis, which the last reshape drops.
+    let mean = b.along(Reduction::Mean, &x, [1]).unwrap();
+    // Broadcasts of numbers, of which a reduction reads one.
+    let ones = b.broadcast_like(b.scalar(1.0f64), &[], &x).unwrap();
+    let count = b.reduce(ReduceOp::Add, &ones, 0).unwrap();
+    let product = b.along(Reduction::Softmax, &x, [0]).unwrap() * &x;
+    let graph = shaped(&b, &[&sunk, &mean, &count, &product, &ones]);
+    assert_eq!(output_shapes(&graph), ["[s0, s1]", "[s0]", "[s1]", "[s0, s1]", "[s0, s1]"]);
+}
+
+#[test]
+fn a_stack_that_becomes_operations_has_the_symbols_of_its_parts() {
+    let b = GraphBuilder::new();
+    let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F64, [5]).unwrap());
+    let stack = b.stack(&[&x, &y, &x], 0).unwrap();
+    let max = b.reduce(ReduceOp::Max, &stack, 0).unwrap();
+    assert_eq!(output_shapes(&shaped(&b, &[&max])), ["[s0]"]);
+    assert_eq!(output_shapes(&shaped(&b, &[&max, &stack])), ["[s0]", "[3, s0]"]);
+}
+
+#[test]
+fn numbers_equal_to_sizes_of_symbols_stay_numbers() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [67, 67]).unwrap();
+    let y = b.parameter("y", DType::F64, [70]).unwrap();
+    // Sizes 67 to 69 of slices are numbers, 67 of `x` is the size of a symbol.
+    let parts = [67, 68, 69].map(|size| b.slice(&y, &[AxisSlice::new(0, size, 1)]).unwrap());
+    let outer = b.broadcast_in_dim(&parts[0], &[1], [67, 67]).unwrap();
+    let transposed = b.transpose(&x, &[1, 0]).unwrap();
+    let graph = shaped(&b, &[&transposed.exp(), &parts[0].exp(), &parts[1].exp(), &outer]);
+    assert_eq!(output_shapes(&graph), ["[s1, s0]", "[67]", "[68]", "[67, 67]"]);
+}
