@@ -270,7 +270,7 @@ codes! {
         title: "A text is not a shape or type",
         explanation: "Write an element type and the sizes in brackets, as in `f32[2,3]`.",
         example: Command(&["indim explain 'x' 'x=f32[2;3]'"]),
-        raised_by: ["indim-text"],
+        raised_by: ["indim-graph"],
     }
     UNKNOWN_ELEMENT_TYPE = "unknown-element-type" {
         title: "No element type has this name",
