@@ -8,6 +8,31 @@ use crate::rule::AnyRule;
 use crate::shape::Shape;
 use crate::violation::{SizedAxis, Violation};
 
+/// Maximum number of nested decisions between "equal" and "1"; later clashes are equal.
+const MAX_DECISIONS: usize = 16;
+
+/// Maximum elaborations that try sizes of 1 in place of equal sizes, for all decisions together.
+const MAX_TRIALS: usize = 512;
+
+/// The facts about unknown sizes, which placeholders stand for.
+///
+/// Every `Fn(usize) -> bool` is such a type: it says which numbers are placeholders.
+pub trait UnknownSizes {
+    /// Whether the number is a placeholder.
+    fn is_unknown(&self, size: usize) -> bool;
+
+    /// Whether two sizes, at least one of them a placeholder, can be equal. `N` and `N + 1` cannot.
+    fn may_be_equal(&self, _first: usize, _second: usize) -> bool {
+        true
+    }
+}
+
+impl<F: Fn(usize) -> bool> UnknownSizes for F {
+    fn is_unknown(&self, size: usize) -> bool {
+        self(size)
+    }
+}
+
 /// A condition on two sizes that meet, at least one of them unknown: they are equal, or, if the rule allows
 /// it, one of them is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,13 +41,17 @@ pub struct SizeCondition {
     pub first: SizedAxis,
     /// The other axis, with its size.
     pub second: SizedAxis,
+    /// Whether equal sizes are legal. `false` for `[N, N]` with `[3, 4]` in the rule of NumPy: only `N = 1`
+    /// is legal, because `N` cannot be 3 and 4.
+    pub may_be_equal: bool,
     /// Whether the broadcast is legal too if the first size is 1.
     pub first_may_be_one: bool,
     /// Whether the broadcast is legal too if the second size is 1.
     pub second_may_be_one: bool,
 }
 
-/// A broadcast that is legal if all conditions hold. Its form assumes that sizes that meet are equal.
+/// A broadcast that is legal if all conditions hold. Its form assumes that sizes that meet are equal, or 1 if
+/// they cannot be equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConditionalBroadcast {
     /// The explicit form.
@@ -32,8 +61,8 @@ pub struct ConditionalBroadcast {
 }
 
 impl AnyRule {
-    /// The explicit form of operands with unknown sizes. Each number that `is_unknown` accepts is a
-    /// placeholder for one unknown size; equal numbers stand for equal sizes. Choose numbers other than
+    /// The explicit form of operands with unknown sizes. Each number that `sizes` calls unknown is
+    /// a placeholder for one unknown size; equal numbers stand for equal sizes. Choose numbers other than
     /// 0, 1 and the known sizes.
     ///
     /// ```
@@ -62,44 +91,145 @@ impl AnyRule {
         &self,
         operands: &[Shape],
         target: Option<&Shape>,
-        is_unknown: impl Fn(usize) -> bool,
+        sizes: impl UnknownSizes,
     ) -> Result<ConditionalBroadcast, ShapeError> {
-        // Each round elaborates. If sizes clash and one of them is unknown, the round records the
-        // condition, and replaces that size by the other one for the next round.
-        let (mut operands, mut target) = (operands.to_vec(), target.cloned());
-        let mut conditions = Vec::new();
+        let mut search = Search { rule: self, sizes, conditions: Vec::new(), trials: MAX_TRIALS };
+        let form = search.elaborate(operands.to_vec(), target.cloned(), 0)?;
+        Ok(ConditionalBroadcast { form, conditions: search.conditions })
+    }
+}
+
+/// The search for values of the unknown sizes that make a broadcast legal.
+struct Search<'r, S> {
+    rule: &'r AnyRule,
+    sizes: S,
+    /// The conditions of the current decisions.
+    conditions: Vec<SizeCondition>,
+    /// Elaborations with sizes of 1 that are left.
+    trials: usize,
+}
+
+impl<S: UnknownSizes> Search<'_, S> {
+    /// The form under the first decisions that make the broadcast legal.
+    ///
+    /// Each round elaborates. If sizes clash and one of them is unknown, the round records the condition,
+    /// and replaces that size by the other one for the next round. If equal sizes lead to an error, one of
+    /// the two is 1 instead.
+    fn elaborate(
+        &mut self,
+        mut operands: Vec<Shape>,
+        mut target: Option<Shape>,
+        mut decisions: usize,
+    ) -> Result<Broadcast, ShapeError> {
         loop {
-            let error = match self.elaborate(&operands, target.as_ref()) {
-                Ok(form) => return Ok(ConditionalBroadcast { form, conditions }),
+            let error = match self.rule.elaborate(&operands, target.as_ref()) {
+                Ok(form) => return Ok(form),
                 Err(error) => error,
             };
             let Some((first, second)) = clashing_axes(error.violation(), &operands) else {
                 return Err(error);
             };
-            let (from, to) = match (is_unknown(first.size), is_unknown(second.size)) {
-                (true, _) => (first.size, second.size),
-                (false, true) => (second.size, first.size),
-                (false, false) => return Err(error),
-            };
-            let is_legal_with_one = |axis: SizedAxis| {
-                let with_one = |shape: &Shape| replace_size(shape, axis.size, 1);
-                let operands: Vec<Shape> = operands.iter().map(with_one).collect();
-                let elaborated = self.elaborate(&operands, target.as_ref().map(with_one).as_ref());
-                // If the other size is the known size 1, a size of 1 is the case of equal sizes.
-                let is_other = first.size != 1 && second.size != 1;
-                is_unknown(axis.size)
-                    && is_other
-                    && elaborated
-                        .err()
-                        .and_then(|e| clashing_axes(e.violation(), &operands))
-                        .is_none_or(|clashing_axes| !are_same_axes(clashing_axes, (first, second)))
-            };
-            let [first_may_be_one, second_may_be_one] = [first, second].map(is_legal_with_one);
-            conditions.push(SizeCondition { first, second, first_may_be_one, second_may_be_one });
-            operands.iter_mut().for_each(|shape| *shape = replace_size(shape, from, to));
-            target = target.map(|target| replace_size(&target, from, to));
+            let (from, to) =
+                match (self.sizes.is_unknown(first.size), self.sizes.is_unknown(second.size)) {
+                    (true, _) => (first.size, second.size),
+                    (false, true) => (second.size, first.size),
+                    (false, false) => return Err(error),
+                };
+            let clash = (first, second);
+            let [first_may_be_one, second_may_be_one] =
+                [first, second].map(|axis| self.is_legal_with_one(axis, clash, &operands, &target));
+            let may_be_equal = self.sizes.may_be_equal(first.size, second.size);
+            let position = self.conditions.len();
+            self.conditions.push(SizeCondition {
+                first,
+                second,
+                may_be_equal,
+                first_may_be_one,
+                second_may_be_one,
+            });
+            let equal = replaced(&operands, &target, from, to);
+            let may_be_one = first_may_be_one || second_may_be_one;
+            // Without another choice, or after many decisions, the sizes are equal.
+            if may_be_equal && (!may_be_one || decisions >= MAX_DECISIONS) {
+                (operands, target) = equal;
+                continue;
+            }
+            decisions += 1;
+            let mut reason = error;
+            if may_be_equal {
+                match self.elaborate(equal.0, equal.1, decisions) {
+                    Ok(form) => return Ok(form),
+                    Err(error) => reason = error,
+                }
+            }
+            return self.with_ones((position, decisions), &operands, &target).ok_or(reason);
         }
     }
+
+    /// The form if one of the sizes of the condition at `position` is 1. Records which of them can be.
+    fn with_ones(
+        &mut self,
+        (position, decisions): (usize, usize),
+        operands: &[Shape],
+        target: &Option<Shape>,
+    ) -> Option<Broadcast> {
+        let mut condition = self.conditions[position];
+        let try_one = |search: &mut Self, is_tried: bool, size: usize| {
+            search.conditions.truncate(position + 1);
+            if !is_tried || search.trials == 0 {
+                return None;
+            }
+            search.trials -= 1;
+            let (operands, target) = replaced(operands, target, size, 1);
+            let form = search.elaborate(operands, target, decisions).ok()?;
+            Some((form, search.conditions.split_off(position + 1)))
+        };
+        let first = try_one(self, condition.first_may_be_one, condition.first.size);
+        let second = try_one(self, condition.second_may_be_one, condition.second.size);
+        condition.may_be_equal = false;
+        condition.first_may_be_one = first.is_some();
+        condition.second_may_be_one = second.is_some();
+        self.conditions.truncate(position);
+        let (form, later) = first.or(second)?;
+        self.conditions.push(condition);
+        self.conditions.extend(later);
+        Some(form)
+    }
+
+    /// Whether the clash ends if the size of `axis`, which is one of the clashing axes, is 1.
+    fn is_legal_with_one(
+        &self,
+        axis: SizedAxis,
+        clash: (SizedAxis, SizedAxis),
+        operands: &[Shape],
+        target: &Option<Shape>,
+    ) -> bool {
+        // If the other size is the known size 1, a size of 1 is the case of equal sizes.
+        let is_possible = self.sizes.is_unknown(axis.size)
+            && clash.0.size != 1
+            && clash.1.size != 1
+            && self.sizes.may_be_equal(axis.size, 1);
+        if !is_possible {
+            return false;
+        }
+        let (operands, target) = replaced(operands, target, axis.size, 1);
+        let elaborated = self.rule.elaborate(&operands, target.as_ref());
+        elaborated
+            .err()
+            .and_then(|error| clashing_axes(error.violation(), &operands))
+            .is_none_or(|axes| !are_same_axes(axes, clash))
+    }
+}
+
+/// The shapes with one size in place of another.
+fn replaced(
+    operands: &[Shape],
+    target: &Option<Shape>,
+    from: usize,
+    to: usize,
+) -> (Vec<Shape>, Option<Shape>) {
+    let replace = |shape: &Shape| replace_size(shape, from, to);
+    (operands.iter().map(replace).collect(), target.as_ref().map(replace))
 }
 
 /// The two axes whose sizes clash in a violation. For shapes that must be equal, these are the first
@@ -129,4 +259,49 @@ fn are_same_axes(a: (SizedAxis, SizedAxis), b: (SizedAxis, SizedAxis)) -> bool {
     let axis = |sized: SizedAxis| (sized.owner, sized.axis);
     let axes = (axis(a.0), axis(a.1));
     axes == (axis(b.0), axis(b.1)) || axes == (axis(b.1), axis(b.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::RuleSet;
+
+    const N: usize = 7;
+
+    #[test]
+    fn a_size_that_cannot_have_two_values_may_be_one() {
+        let shapes = |a: [usize; 2], b: [usize; 2]| [Shape::from(a), Shape::from(b)];
+        let is_unknown = |size: usize| size == N;
+        let numpy = AnyRule::from(RuleSet::Numpy);
+        let legal = numpy.elaborate_if(&shapes([N, N], [3, 4]), None, is_unknown).unwrap();
+        assert_eq!(legal.form.result(), &Shape::from([3, 4]));
+        let [condition] = legal.conditions[..] else { panic!("{:?}", legal.conditions) };
+        assert!(!condition.may_be_equal);
+        assert!(condition.first_may_be_one != condition.second_may_be_one);
+        // Equal known sizes leave both choices.
+        let legal = numpy.elaborate_if(&shapes([N, N], [3, 3]), None, is_unknown).unwrap();
+        assert!(legal.conditions.iter().all(|condition| condition.may_be_equal));
+        let equal = AnyRule::from(RuleSet::StableHlo);
+        assert!(equal.elaborate_if(&shapes([N, N], [3, 4]), None, is_unknown).is_err());
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_equal_may_be_one() {
+        struct Successor;
+        impl UnknownSizes for Successor {
+            fn is_unknown(&self, size: usize) -> bool {
+                size == N || size == N + 1
+            }
+            fn may_be_equal(&self, first: usize, second: usize) -> bool {
+                // The size N + 1 is one more than N, which is at least 1.
+                (first.min(second), first.max(second)) == (1, N)
+            }
+        }
+        let operands = [Shape::from([N + 1]), Shape::from([N])];
+        let legal = AnyRule::from(RuleSet::Numpy).elaborate_if(&operands, None, Successor).unwrap();
+        assert_eq!(legal.form.result(), &Shape::from([N + 1]));
+        let [condition] = legal.conditions[..] else { panic!("{:?}", legal.conditions) };
+        assert!(!condition.may_be_equal);
+        assert!(condition.first_may_be_one != condition.second_may_be_one);
+    }
 }

@@ -93,7 +93,7 @@ pub use attributes::{AttributeError, Attributes};
 pub use axis_map::AxisMap;
 pub use axis_names::AxisNames;
 pub use broadcast_picture::draw_broadcast;
-pub use conditional::{ConditionalBroadcast, SizeCondition};
+pub use conditional::{ConditionalBroadcast, SizeCondition, UnknownSizes};
 pub use contraction_error::{ContractionError, ContractionViolation};
 pub use contraction_form::ContractionForm;
 pub use contraction_rule::{ContractionRule, DotDimensions};

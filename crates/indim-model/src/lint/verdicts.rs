@@ -1,7 +1,6 @@
 //! Findings from the verdicts on broadcasts, from errors of nodes, and from types that the file states.
 
-use std::collections::BTreeMap;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use indim_shape::{Diagnostic, ErrorCode};
 
@@ -18,13 +17,16 @@ pub(super) fn find(outline: &Outline, findings: &mut Vec<Finding>) {
         for problem in &node.problems {
             findings.push(illegal(outline, number, problem));
         }
+        for condition in node.conditions.iter().filter(|condition| conditions.insert(condition)) {
+            findings.push(legal_if(outline, (number, "node"), condition));
+        }
         for broadcast in &node.broadcasts {
             match &broadcast.verdict {
                 Verdict::Legal(_) => {}
                 Verdict::Illegal(diagnostic) => findings.push(illegal(outline, number, diagnostic)),
                 Verdict::LegalIf(_, all) => {
                     for condition in all.iter().filter(|condition| conditions.insert(condition)) {
-                        findings.push(legal_if(outline, number, condition));
+                        findings.push(legal_if(outline, (number, "broadcast"), condition));
                     }
                 }
                 Verdict::Unknown => {
@@ -37,10 +39,45 @@ pub(super) fn find(outline: &Outline, findings: &mut Vec<Finding>) {
     findings.extend(
         unknown.into_iter().filter_map(|(cause, nodes)| unknown_type(outline, cause, &nodes)),
     );
+    two_sizes(outline, findings);
     for contradiction in &outline.contradictions {
         let code = (ErrorCode::TYPE_MISMATCH, FindingVerdict::Contradiction);
         let message = contradiction.message.clone();
         findings.extend(contradiction.node.map(|node| Finding::new(outline, node, code, message)));
+    }
+}
+
+/// Findings about names of sizes for which the nodes of the graph need different numbers. The nodes of a
+/// region do not count, because a run may skip them, nor do the names of open sizes, which are not the file's.
+fn two_sizes(outline: &Outline, findings: &mut Vec<Finding>) {
+    let mut values: HashMap<&str, (Vec<i64>, usize)> = HashMap::new();
+    for (number, node) in outline.nodes.iter().enumerate().filter(|(_, it)| it.region.is_empty()) {
+        let of_broadcasts = node.broadcasts.iter().flat_map(|it| match &it.verdict {
+            Verdict::LegalIf(_, conditions) => &conditions[..],
+            _ => &[],
+        });
+        for condition in of_broadcasts.chain(&node.conditions) {
+            let Some((name, own)) = condition.values() else { continue };
+            if name.contains(['[', '(']) {
+                continue;
+            }
+            let (common, first) = values.entry(name).or_insert_with(|| (own.clone(), number));
+            let before = common.clone();
+            common.retain(|value| own.contains(value));
+            if common.is_empty() && !before.is_empty() {
+                let numbers = |values: &[i64]| {
+                    let texts: Vec<String> = values.iter().map(i64::to_string).collect();
+                    texts.join(" or ")
+                };
+                let (before, own) = (numbers(&before), numbers(&own));
+                let label = outline.label(&outline.nodes[*first]);
+                let message = format!(
+                    "the size {name} must be {before} for the nodes from {label} on, and {own} for this node"
+                );
+                let code = (ErrorCode::TYPE_MISMATCH, FindingVerdict::Contradiction);
+                findings.push(Finding::new(outline, number, code, message));
+            }
+        }
     }
 }
 
@@ -51,11 +88,25 @@ fn illegal(outline: &Outline, number: usize, diagnostic: &Diagnostic) -> Finding
     Finding { drawing: Some(diagnostic.clone()), ..finding }
 }
 
-fn legal_if(outline: &Outline, number: usize, condition: &NamedCondition) -> Finding {
-    let code = (ErrorCode::SIZES_MAY_DIFFER, FindingVerdict::LegalIf);
-    let condition = condition.shown();
-    let message =
-        format!("the broadcast is legal if {condition}; the file does not say that this holds");
+fn legal_if(
+    outline: &Outline,
+    (number, subject): (usize, &str),
+    condition: &NamedCondition,
+) -> Finding {
+    let shown = condition.shown();
+    let (verdict, message) = match condition.is_degenerate() {
+        true => {
+            let [first, second] = &condition.sizes;
+            let message = format!("sizes {first} and {second} meet: legal only if {shown}");
+            (FindingVerdict::Suspicious, message)
+        }
+        false => {
+            let message =
+                format!("the {subject} is legal if {shown}; the file does not say that this holds");
+            (FindingVerdict::LegalIf, message)
+        }
+    };
+    let code = (ErrorCode::SIZES_MAY_DIFFER, verdict);
     Finding::new(outline, number, code, message)
 }
 

@@ -2,9 +2,10 @@
 
 use indim_shape::{
     AnyRule, AxisMap, AxisOwner, Diagnostic, ErrorCode, OperandLabel, Shape, SizeCondition,
-    SizedAxis, diagnose,
+    SizedAxis, UnknownSizes, diagnose,
 };
 
+use super::condition::NamedCondition;
 use super::size::SymbolicSize;
 use super::value_type::ValueType;
 
@@ -39,27 +40,6 @@ pub struct SymbolicForm {
     pub result: Vec<SymbolicSize>,
     /// The result axis of each operand axis, for each operand.
     pub maps: Vec<AxisMap>,
-}
-
-/// A condition on two sizes: they are equal, or one of `ones` is 1.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NamedCondition {
-    /// The two sizes.
-    pub sizes: [SymbolicSize; 2],
-    /// The sizes that may be 1 instead.
-    pub ones: Vec<SymbolicSize>,
-}
-
-impl NamedCondition {
-    /// `N = M or N = 1`.
-    pub fn shown(&self) -> String {
-        let [first, second] = &self.sizes;
-        let mut text = format!("{first} = {second}");
-        for one in &self.ones {
-            text += &format!(" or {one} = 1");
-        }
-        text
-    }
 }
 
 impl OutlineBroadcast {
@@ -155,6 +135,23 @@ impl Placeholders {
     }
 }
 
+/// The facts about placeholders for sizes whose names are at least `least`.
+struct PlaceholderFacts<'p> {
+    placeholders: &'p Placeholders,
+    least: i64,
+}
+
+impl UnknownSizes for PlaceholderFacts<'_> {
+    fn is_unknown(&self, size: usize) -> bool {
+        self.placeholders.symbols.iter().any(|(_, known)| *known == size)
+    }
+
+    fn may_be_equal(&self, first: usize, second: usize) -> bool {
+        let [first, second] = [first, second].map(|size| self.placeholders.size(size));
+        first.may_be_equal(&second, self.least)
+    }
+}
+
 /// The verdict on a broadcast of operands of these sizes.
 fn verdict(
     rule: &AnyRule,
@@ -171,12 +168,17 @@ fn verdict(
     };
     let shapes: Vec<Shape> = sizes.iter().map(|sizes| shape(sizes)).collect();
     let target = target.map(&mut shape);
-    let is_unknown = |size: usize| placeholders.symbols.iter().any(|(_, known)| *known == size);
-    match rule.elaborate_if(&shapes, target.as_ref(), is_unknown) {
+    let placeholders = &placeholders;
+    let elaborated = |least: i64| {
+        let facts = PlaceholderFacts { placeholders, least };
+        rule.elaborate_if(&shapes, target.as_ref(), facts)
+    };
+    // Axes without elements are rare: names are 0 only where nothing else is legal.
+    match elaborated(1).or_else(|_| elaborated(0)) {
         Ok(legal) => {
             let result = legal.form.result().iter().map(|&n| placeholders.size(n)).collect();
             let form = SymbolicForm { result, maps: legal.form.maps().to_vec() };
-            let named = |condition: &SizeCondition| named_condition(condition, &placeholders);
+            let named = |condition: &SizeCondition| named_condition(condition, placeholders);
             let conditions: Vec<NamedCondition> = legal.conditions.iter().map(named).collect();
             match conditions.is_empty() {
                 true => Verdict::Legal(form),
@@ -195,7 +197,7 @@ fn verdict(
         Err(error) => {
             let headline = match error.violation().clash() {
                 Some((first, second)) => {
-                    let axis = |sized| named_axis(sized, operands, &placeholders);
+                    let axis = |sized| named_axis(sized, operands, placeholders);
                     format!("{operation}: {} meets {}", axis(first), axis(second))
                 }
                 None => format!("{operation}: the operands do not broadcast under {rule}"),
@@ -223,7 +225,7 @@ fn named_condition(condition: &SizeCondition, placeholders: &Placeholders) -> Na
     let mut sizes = [first, second];
     // The name comes first: `N = 5`.
     sizes.sort_by_key(|size| (size.number().is_some(), size.clone()));
-    NamedCondition { sizes, ones }
+    NamedCondition { sizes, may_be_equal: condition.may_be_equal, ones }
 }
 
 fn named_axis(
@@ -234,7 +236,11 @@ fn named_axis(
     let size = placeholders.size(sized.size);
     match sized.owner {
         AxisOwner::Operand(operand) => {
-            let name = operands.get(operand).map_or("?", |(name, _)| name.as_str());
+            let (name, value_type) = operands
+                .get(operand)
+                .map_or(("?", None), |(name, it)| (name.as_str(), it.sizes.as_ref()));
+            // The search for a legal case replaces sizes; the message has those of the operand.
+            let size = value_type.and_then(|sizes| sizes.get(sized.axis)).unwrap_or(&size);
             format!("axis {} of `{name}` ({size})", sized.axis)
         }
         AxisOwner::Result => format!("axis {} of the target ({size})", sized.axis),

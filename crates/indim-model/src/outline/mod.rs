@@ -3,13 +3,14 @@
 //! Read in this order:
 //!
 //! * `size.rs`: symbolic sizes; `value_type.rs`: types with such sizes.
-//! * `broadcast.rs`: verdicts on broadcasts; `node.rs`: nodes and values.
+//! * `condition.rs`: conditions on sizes; `broadcast.rs`: verdicts on broadcasts; `node.rs`: nodes and values.
 //! * `stated.rs`: builds outlines of formats that state all types.
 //! * `contradiction.rs`: contradictions between stated types and the types that nodes compute.
 //! * `text.rs`: an outline as text; `needed.rs`: the nodes that a run needs, and the values that replace
 //!   opaque ones.
 
 mod broadcast;
+mod condition;
 mod contradiction;
 mod needed;
 mod node;
@@ -18,7 +19,8 @@ mod stated;
 mod text;
 mod value_type;
 
-pub use broadcast::{NamedCondition, OutlineBroadcast, SymbolicForm, Verdict, shape_problem};
+pub use broadcast::{OutlineBroadcast, SymbolicForm, Verdict, shape_problem};
+pub use condition::NamedCondition;
 pub use contradiction::{Contradiction, SizeNames};
 pub use node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex, operator_label};
 pub use size::SymbolicSize;

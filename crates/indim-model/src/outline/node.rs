@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indim_shape::Diagnostic;
 
 use super::broadcast::OutlineBroadcast;
+use super::condition::NamedCondition;
 use super::size::SymbolicSize;
 use super::value_type::ValueType;
 use crate::error::Location;
@@ -36,6 +37,8 @@ pub struct OutlineNode {
     pub role: NodeRole,
     /// Broadcasts of its operands.
     pub broadcasts: Vec<OutlineBroadcast>,
+    /// Conditions on sizes other than those of a broadcast, such as the inner sizes of a product.
+    pub conditions: Vec<NamedCondition>,
     /// Errors of the node other than in a broadcast: operands that do not fit its operator.
     pub problems: Vec<Diagnostic>,
 }

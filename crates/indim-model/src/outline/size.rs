@@ -201,6 +201,65 @@ impl SymbolicSize {
         joined.unwrap_or_else(|| first.clone())
     }
 
+    /// The name, if the size is one name.
+    pub fn name(&self) -> Option<&str> {
+        match &self.0 {
+            Polynomial::Terms(terms) => match &terms[..] {
+                [(names, 1)] if names.len() == 1 => names.first().map(|name| &name[..]),
+                _ => None,
+            },
+            Polynomial::Known(_) => None,
+        }
+    }
+
+    /// Whether two sizes can be equal if each name is a number from `least` on, which is 0 or 1.
+    ///
+    /// ```
+    /// use indim_model::outline::SymbolicSize;
+    ///
+    /// let n = SymbolicSize::named("N");
+    /// let next = n.plus(&SymbolicSize::known(1)).unwrap();
+    /// assert!(!n.may_be_equal(&next, 0) && n.may_be_equal(&SymbolicSize::named("M"), 1));
+    /// ```
+    pub fn may_be_equal(&self, other: &Self, least: i64) -> bool {
+        let Some(difference) = self.minus(other) else { return true };
+        if let Some(number) = difference.number() {
+            return number == 0;
+        }
+        let terms = difference.terms();
+        // A rounded quotient can be 0 although its names are not.
+        let is_expression = |(names, _): &Term| names.iter().any(|name| name.contains('('));
+        let is_empty = self.is(0) || other.is(0);
+        let least = if is_empty || terms.iter().any(is_expression) { 0 } else { least };
+        if let Some((_, value)) = solved(&terms) {
+            return value.is_some_and(|value| value >= least);
+        }
+        let has_sign = |sign: i64| terms.iter().all(|(_, factor)| factor.signum() == sign);
+        let has_constant = terms.iter().any(|(names, _)| names.is_empty());
+        !(has_sign(1) || has_sign(-1)) || (least == 0 && !has_constant)
+    }
+
+    /// The equation of two sizes as text, solved for a name if the equation has only one.
+    pub(super) fn equation(&self, other: &Self) -> String {
+        for (one, bound) in [(self, other), (other, self)] {
+            let arguments = one.name().and_then(|it| it.strip_prefix("min(")?.strip_suffix(')'));
+            let limit = arguments.and_then(|arguments| {
+                let bound = bound.to_string();
+                let first = || arguments.strip_suffix(&bound)?.strip_suffix(", ");
+                let second = || arguments.strip_prefix(&bound)?.strip_prefix(", ");
+                first().or_else(second)
+            });
+            if let Some(limit) = limit {
+                return format!("{bound} <= {limit}");
+            }
+        }
+        let terms = self.minus(other).map(|it| it.terms()).unwrap_or_default();
+        match solved(&terms) {
+            Some((names, Some(value))) => format!("{} = {value}", names.join("*")),
+            _ => format!("{self} = {other}"),
+        }
+    }
+
     fn checked_atom(name: String) -> Option<Self> {
         (name.len() <= MAX_NAME_BYTES).then(|| SymbolicSize::atom(&name))
     }
@@ -233,6 +292,18 @@ impl SymbolicSize {
             _ => Polynomial::Terms(sum.into()),
         }))
     }
+}
+
+/// The product of names in an equation `factor * names + constant = 0`, and its value, if that is an integer.
+fn solved(terms: &[Term]) -> Option<(&[Arc<str>], Option<i64>)> {
+    let (names, factor, constant) = match terms {
+        [(names, factor)] => (names, *factor, 0),
+        [(names, factor), (none, constant)] if none.is_empty() => (names, *factor, *constant),
+        _ => return None,
+    };
+    let is_exact = constant.checked_rem(factor)? == 0;
+    let value = constant.checked_div(factor)?.checked_neg()?;
+    (!names.is_empty()).then_some((&names[..], is_exact.then_some(value)))
 }
 
 impl fmt::Display for SymbolicSize {

@@ -118,6 +118,7 @@ impl Outline {
             is_opaque: node.is_opaque,
             role: node.role,
             broadcasts,
+            conditions: Vec::new(),
             problems: Vec::new(),
         });
         results

@@ -79,7 +79,7 @@ impl Outline {
         }
     }
 
-    /// The broadcasts of a node with their verdicts, and its errors; empty for a node without any.
+    /// The broadcasts of a node with their verdicts, its conditions and its errors; empty for a node without any.
     pub fn verdict_text(&self, node: &OutlineNode) -> String {
         VerdictText { outline: self, node }.to_string()
     }
@@ -98,7 +98,7 @@ impl Outline {
     }
 }
 
-/// The broadcasts of a node with their verdicts, and its errors.
+/// The broadcasts of a node with their verdicts, its conditions and its errors.
 struct VerdictText<'o> {
     outline: &'o Outline,
     node: &'o OutlineNode,
@@ -109,6 +109,9 @@ impl fmt::Display for VerdictText<'_> {
         let VerdictText { outline, node } = self;
         for broadcast in &node.broadcasts {
             outline.broadcast_text(node, broadcast, formatter)?;
+        }
+        for condition in &node.conditions {
+            writeln!(formatter, "  sizes: legal if {}", condition.shown())?;
         }
         node.problems.iter().try_for_each(|problem| write_indented(&problem.to_string(), formatter))
     }

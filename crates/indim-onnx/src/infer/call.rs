@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use indim_graph::Array;
-use indim_model::outline::{OutlineBroadcast, SymbolicSize, ValueType, Verdict};
+use indim_model::outline::{NamedCondition, OutlineBroadcast, SymbolicSize, ValueType, Verdict};
 use indim_model::{FormatErrorKind, integers};
 use indim_ops::DType;
 use indim_shape::{AnyRule, RuleSet};
@@ -105,6 +105,8 @@ pub(super) struct RuleCall<'c> {
     pub(super) label: String,
     /// The broadcasts that the shape rule has judged so far.
     pub(super) broadcasts: RefCell<Vec<OutlineBroadcast>>,
+    /// The other conditions on sizes that the shape rule has found so far.
+    pub(super) conditions: RefCell<Vec<NamedCondition>>,
 }
 
 /// A single result.
@@ -222,19 +224,31 @@ impl RuleCall<'_> {
     }
 
     /// The common size of two axes that must be equal: the first size if it is a number, else the second.
+    /// Records the condition if the sizes are not certainly equal.
     ///
     /// # Errors
-    /// `RuleError::Shapes` if both sizes are numbers and differ.
+    /// `RuleError::Shapes` if the sizes always differ.
     pub(super) fn unify(
         &self,
         (first, second): (&SymbolicSize, &SymbolicSize),
         what: &str,
     ) -> Result<SymbolicSize, RuleError> {
-        match (first.number(), second.number()) {
-            (Some(a), Some(b)) if a != b => shape_error(format!("{what}: {a} and {b} differ")),
-            (Some(_), _) => Ok(first.clone()),
-            _ => Ok(second.clone()),
+        if !self.may_be_equal(first, second) {
+            return shape_error(format!("{what}: {first} and {second} differ"));
         }
+        Ok(if first.number().is_some() { first } else { second }.clone())
+    }
+
+    /// Whether two sizes can be equal. Records the condition if they are not certainly equal.
+    pub(super) fn may_be_equal(&self, first: &SymbolicSize, second: &SymbolicSize) -> bool {
+        if first == second {
+            return true;
+        }
+        let may_be_equal = first.may_be_equal(second, 0);
+        if may_be_equal {
+            self.conditions.borrow_mut().push(NamedCondition::equal(first, second));
+        }
+        may_be_equal
     }
 
     /// Judges a broadcast and records it. Returns the sizes of the result.

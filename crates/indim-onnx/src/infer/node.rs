@@ -6,8 +6,8 @@ use std::sync::Arc;
 use indim_builder::GraphBuilder;
 use indim_graph::terminal::printable;
 use indim_model::outline::{
-    Contradiction, NodeRole, OutlineBroadcast, OutlineNode, OutlineValue, TypeSource, ValueType,
-    Verdict, operator_label, shape_problem,
+    Contradiction, NamedCondition, NodeRole, OutlineBroadcast, OutlineNode, OutlineValue,
+    TypeSource, ValueType, Verdict, operator_label, shape_problem,
 };
 use indim_model::{FormatError, FormatErrorKind, Location, RuleNote, SourceFile};
 use indim_shape::Diagnostic;
@@ -38,17 +38,18 @@ struct NodeRules {
     operator: Option<&'static Operator>,
 }
 
-/// The inference of one node: its results, as far as they are known, its broadcasts and its errors.
+/// The inference of one node: its results, as far as they are known, its broadcasts, conditions and errors.
 #[derive(Default)]
 pub(super) struct NodeInference {
     pub(super) results: Option<Vec<TypedValue>>,
     pub(super) broadcasts: Vec<OutlineBroadcast>,
+    pub(super) conditions: Vec<NamedCondition>,
     pub(super) problems: Vec<Diagnostic>,
 }
 
 impl NodeInference {
     /// The same inference with the results of the lowering, the symbolic elements of the shape rule, and
-    /// no problems, because a node whose lowering succeeds is valid.
+    /// neither conditions nor problems, because a node whose lowering succeeds is valid.
     fn refine(self, results: Vec<LoweredResult>) -> NodeInference {
         let by_rule = self.results.unwrap_or_default();
         let results = results.into_iter().enumerate().map(|(at, result)| TypedValue {
@@ -57,7 +58,11 @@ impl NodeInference {
             array: result.elements,
             name: String::new(),
         });
-        NodeInference { results: Some(results.collect()), problems: Vec::new(), ..self }
+        NodeInference {
+            results: Some(results.collect()),
+            broadcasts: self.broadcasts,
+            ..NodeInference::default()
+        }
     }
 
     /// The same inference without results, because the lowering fails. Its error is recorded if the shape
@@ -109,6 +114,7 @@ impl Walker<'_> {
         let number = self.outline.nodes.len();
         self.outline.nodes.push(OutlineNode {
             broadcasts: inference.broadcasts,
+            conditions: inference.conditions,
             problems: inference.problems,
             ..outline_node
         });
@@ -140,6 +146,7 @@ impl Walker<'_> {
             is_opaque: rules.operator.is_none() || refusal(flat).is_some(),
             role,
             broadcasts: Vec::new(),
+            conditions: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -183,6 +190,7 @@ impl Walker<'_> {
             result: flat.node.proto.output.first().map_or("", String::as_str),
             label: label(flat),
             broadcasts: RefCell::default(),
+            conditions: RefCell::default(),
         };
         let results = (row.rule)(&call);
         let named = |typed: &TypedValue| (printable(&typed.name), typed.value_type.clone());
@@ -197,6 +205,7 @@ impl Walker<'_> {
         NodeInference {
             results: results.ok(),
             broadcasts: call.broadcasts.take(),
+            conditions: call.conditions.take(),
             problems: problem.into_iter().collect(),
         }
     }

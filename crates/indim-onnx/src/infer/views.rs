@@ -61,7 +61,7 @@ pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
     }
     let open: Vec<usize> = (0..sizes.len()).filter(|&axis| sizes[axis].is(-1)).collect();
     match open[..] {
-        [] => check_counts(operand, &sizes)?,
+        [] => check_counts(call, operand, &sizes)?,
         [axis] => {
             let others = sizes.iter().enumerate().filter(|(other, _)| *other != axis);
             let others = SymbolicSize::product(others.map(|(_, size)| size));
@@ -83,11 +83,15 @@ pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
 }
 
-/// Checks that operand and result have the same number of elements, if both numbers are known.
-fn check_counts(operand: Option<&[SymbolicSize]>, sizes: &[SymbolicSize]) -> Result<(), RuleError> {
-    let count = |sizes: &[SymbolicSize]| SymbolicSize::product(sizes)?.number();
-    match (operand.and_then(count), count(sizes)) {
-        (Some(given), Some(wanted)) if given != wanted => {
+/// Checks that operand and result have the same number of elements. Records the condition if this is not
+/// certain.
+fn check_counts(
+    call: &RuleCall<'_>,
+    operand: Option<&[SymbolicSize]>,
+    sizes: &[SymbolicSize],
+) -> Result<(), RuleError> {
+    match (operand.and_then(SymbolicSize::product), SymbolicSize::product(sizes)) {
+        (Some(given), Some(wanted)) if !call.may_be_equal(&given, &wanted) => {
             shape_error(format!("{given} elements do not fill a shape of {wanted}"))
         }
         _ => Ok(()),

@@ -525,3 +525,96 @@ fn an_expansion_to_a_negative_size_ends_without_elements() {
     // The verdict is not the subject; the report ends.
     drop(LintReport::new(SourceFile::new("expand.onnx", content), &LintOptions::default()));
 }
+
+/// Inputs of these sizes, and one node with all of them as operands.
+fn one_node(operator: &str, sizes: &[&[&str]], attributes: &[Message]) -> LintReport {
+    let name = |index: usize| format!("x{index}");
+    let names: Vec<String> = (0..sizes.len()).map(name).collect();
+    let inputs = names.iter().zip(sizes).map(|(name, sizes)| value(name, FLOAT, Some(sizes)));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let nodes = vec![node(operator, &names, &["y"], attributes)];
+    lint("one.onnx", model(inputs.collect(), vec![], nodes))
+}
+
+#[test]
+fn a_size_that_cannot_be_two_numbers_may_be_one() {
+    let report = one_node("Add", &[&["N", "N"], &["3", "4"]], &[]);
+    assert_eq!(found(&report), [("sizes-may-differ", "suspicious", "y".to_owned())]);
+    assert!(report.findings()[0].message.contains("legal only if N = 1"), "{report}");
+    assert!(report.passes(false));
+    assert_eq!(output(&report), "y: f32[3, 4]");
+}
+
+#[test]
+fn sizes_that_are_never_equal_are_a_warning() {
+    for (sizes, only) in [("S + 1", "S = 1"), ("2*S", "S = 1")] {
+        let doubled = sizes == "2*S";
+        let inputs = vec![value("a", FLOAT, Some(&["S"])), value("b", FLOAT, Some(&["S + 1"]))];
+        let mut nodes = vec![node("Add", &["a", "b"], &["y"], &[])];
+        if doubled {
+            let twice = node("Concat", &["a", "a"], &["c"], &[int("axis", 0)]);
+            nodes = vec![twice, node("Add", &["a", "c"], &["y"], &[])];
+        }
+        let report = lint("never.onnx", model(inputs, vec![], nodes));
+        assert_eq!(
+            found(&report),
+            [("sizes-may-differ", "suspicious", "y".to_owned())],
+            "{report}"
+        );
+        let message = &report.findings()[0].message;
+        assert!(message.ends_with(&format!("legal only if {only}")), "{message}");
+        assert_eq!(output(&report), format!("y: f32[{sizes}]"));
+    }
+}
+
+#[test]
+fn inner_sizes_of_products_and_sizes_of_concatenations_are_conditions() {
+    let condition = |report: &LintReport| {
+        assert_eq!(found(report), [("sizes-may-differ", "legal-if", "y".to_owned())], "{report}");
+        report.findings()[0].message.clone()
+    };
+    let product = one_node("MatMul", &[&["B", "D"], &["256", "8"]], &[]);
+    assert!(condition(&product).starts_with("the node is legal if D = 256;"), "{product}");
+    assert!(product.outline().to_string().contains("sizes: legal if D = 256"));
+    let joined = one_node("Concat", &[&["N", "A"], &["M", "A"]], &[int("axis", 1)]);
+    assert!(condition(&joined).starts_with("the node is legal if M = N;"), "{joined}");
+    let certain = one_node("Concat", &[&["N", "A"], &["N", "B"]], &[int("axis", 1)]);
+    assert!(found(&certain).is_empty(), "{certain}");
+    let never = one_node("Concat", &[&["A", "6"], &["A + 1", "6"]], &[int("axis", 1)]);
+    assert_eq!(found(&never), [("operand-shapes", "illegal", "y".to_owned())]);
+}
+
+#[test]
+fn a_reshape_to_another_number_of_elements_is_legal_only_without_elements() {
+    let inputs = vec![value("x", FLOAT, Some(&["N", "8"]))];
+    let nodes = vec![
+        node("Shape", &["x"], &["s"], &[]),
+        node("Gather", &["s", "zeros"], &["n"], &[int("axis", 0)]),
+        node("Concat", &["n", "nine"], &["target"], &[int("axis", 0)]),
+        node("Reshape", &["x", "target"], &["y"], &[]),
+    ];
+    let lists = vec![list("zeros", &[0]), list("nine", &[9])];
+    let report = lint("reshape.onnx", model(inputs, lists, nodes));
+    assert_eq!(found(&report), [("sizes-may-differ", "suspicious", "y".to_owned())], "{report}");
+    assert!(report.findings()[0].message.ends_with("legal only if N = 0"), "{report}");
+}
+
+#[test]
+fn one_name_for_two_sizes_is_an_error() {
+    let inputs = vec![
+        value("x", FLOAT, Some(&["B", "D"])),
+        value("a", FLOAT, Some(&["256", "8"])),
+        value("b", FLOAT, Some(&["440", "8"])),
+    ];
+    let nodes = vec![
+        node("MatMul", &["x", "a"], &["p"], &[]),
+        node("MatMul", &["x", "b"], &["q"], &[]),
+        node("Add", &["p", "q"], &["y"], &[]),
+    ];
+    let report = lint("two.onnx", model(inputs, vec![], nodes));
+    assert!(!report.passes(false), "{report}");
+    let error = ("type-mismatch", "contradiction", "q".to_owned());
+    assert!(found(&report).contains(&error), "{report}");
+    let message = "the size D must be 256 for the nodes from p on, and 440 for this node";
+    assert!(report.to_string().contains(message), "{report}");
+}
