@@ -31,12 +31,14 @@ pub(crate) struct Lint {
     /// Print a SARIF 2.1.0 log, for review tools.
     #[arg(long, conflicts_with = "json")]
     sarif: bool,
-    /// Exit with 1 also if indim cannot tell whether a broadcast is legal.
+    /// Exit with 1 also if indim cannot tell whether a broadcast is legal, unless `--allow unknown-type`
+    /// hides this finding.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     declared: DeclareArgs,
-    /// Hide findings with this code. Repeat the option for several codes.
+    /// Hide findings with this code: they do not change the exit status, but the last line still counts
+    /// their broadcasts. Repeat the option for several codes.
     #[arg(long, value_name = "CODE")]
     allow: Vec<ErrorCode>,
 }
@@ -44,8 +46,8 @@ pub(crate) struct Lint {
 /// Types that the user declares for values of a file.
 #[derive(Debug, Args)]
 pub(crate) struct DeclareArgs {
-    /// The type of a value that neither the file nor a shape rule gives, such as 'y=f32[2, N]'. Repeat the
-    /// option for several values.
+    /// The type of a value that neither the file nor a shape rule gives, such as 'y=f32[2, N]'. A file
+    /// without this value is an error. Repeat the option for several values.
     #[arg(long = "declare", value_name = "NAME=TYPE")]
     declared: Vec<String>,
 }

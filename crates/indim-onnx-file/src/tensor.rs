@@ -69,6 +69,26 @@ impl Tensors {
         }
     }
 
+    /// Checks the sizes, and the number of bytes in the message, without reading the elements. Types that
+    /// indim does not compute are not checked.
+    ///
+    /// # Errors
+    /// `limit`, `attribute`, `wrong-element-count`.
+    pub fn check(&self, tensor: &TensorProto) -> Result<(), FormatErrorKind> {
+        if dtype_of(tensor.data_type.into()).is_err() {
+            return Ok(());
+        }
+        let array_type = self.array_type(tensor)?;
+        let raw = tensor.raw_data.as_ref().filter(|raw| !raw.is_empty());
+        match raw.filter(|_| tensor.data_location != EXTERNAL && tensor.segment.is_none()) {
+            Some(raw) if packed_bytes(&array_type).ok() != Some(raw.len()) => {
+                let given = format!("{} bytes", raw.len());
+                Err(FormatErrorKind::ElementCount { array_type, given })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn array_type(&self, tensor: &TensorProto) -> Result<ArrayType, FormatErrorKind> {
         let dtype = dtype_of(tensor.data_type.into())?;
         if tensor.dims.len() > self.limits.rank {

@@ -1,5 +1,7 @@
 //! Outer products, intended or not: broadcasts that expand every one of at least two operands.
 
+use std::collections::HashSet;
+
 use indim_shape::{AxisMap, ErrorCode, RuleSet};
 
 use super::facts::Facts;
@@ -148,7 +150,8 @@ fn is_promoted(broadcast: &OutlineBroadcast, low: usize, high: usize) -> bool {
 }
 
 /// Whether the program makes the outer product on purpose: the node is a comparison, the operand of
-/// higher rank is a reshape or an expansion, or both operands are constants.
+/// higher rank is a reshape or an expansion, both operands are constants, or the result is combined with
+/// another matrix of its sizes, as in the distances of all pairs of points.
 fn is_intended(
     outline: &Outline,
     facts: &Facts,
@@ -165,6 +168,40 @@ fn is_intended(
     node.role == NodeRole::Predicate
         || is_shaped(high)
         || (facts.is_constant(low) && facts.is_constant(high))
+        || is_combined(outline, facts, node)
+}
+
+/// Maximum number of values that the search for a dependency visits.
+const MAX_VISITED: usize = 256;
+
+/// Whether a user of the node's result has another operand of the same sizes that does not depend on it.
+fn is_combined(outline: &Outline, facts: &Facts, node: &OutlineNode) -> bool {
+    let Some(&Some(result)) = node.results.first() else { return false };
+    let Some(sizes) = &outline.values[result].value_type.sizes else { return false };
+    facts.only_users(result).iter().map(|&user| &outline.nodes[user]).any(|user| {
+        let mut operands = user.operands.iter().flatten().copied();
+        user.role == NodeRole::Elementwise
+            && operands.any(|operand| {
+                outline.values[operand].value_type.sizes.as_ref() == Some(sizes)
+                    && !depends(outline, operand, result)
+            })
+    })
+}
+
+/// Whether a value is computed from another one, or might be after many steps.
+fn depends(outline: &Outline, value: usize, on: usize) -> bool {
+    let (mut worklist, mut is_seen) = (vec![value], HashSet::new());
+    while let Some(value) = worklist.pop() {
+        if value == on || is_seen.len() == MAX_VISITED {
+            return true;
+        }
+        // Operands have lower indices than results, so that lower values do not depend on `on`.
+        if value > on && is_seen.insert(value) {
+            let producer = outline.values[value].producer.map(|producer| &outline.nodes[producer]);
+            worklist.extend(producer.iter().flat_map(|node| node.operands.iter().flatten()));
+        }
+    }
+    false
 }
 
 fn promotion_finding(

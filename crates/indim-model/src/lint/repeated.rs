@@ -34,11 +34,12 @@ fn finding_of(
     let repeated = &outline.values[operand].repeated_axes;
     let result = &broadcast.form()?.result;
     let (name, constant) = broadcast.operands.get(position)?;
-    // Only a constant with the result's sizes is examined: a smaller one is broadcast already.
-    if repeated.is_empty() || constant.sizes.as_ref() != Some(result) {
+    let mut sizes = constant.sizes.clone()?;
+    // A smaller constant with equal elements is no mistake: weights begin so, and training changes them.
+    let is_uniform = (0..sizes.len()).all(|axis| sizes[axis].is(1) || repeated.contains(&axis));
+    if repeated.is_empty() || (is_uniform && sizes != *result) {
         return None;
     }
-    let mut sizes = result.clone();
     let mut axes = Vec::new();
     for &axis in repeated {
         let before = core::mem::replace(sizes.get_mut(axis)?, SymbolicSize::known(1));

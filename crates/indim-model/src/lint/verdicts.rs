@@ -47,8 +47,8 @@ pub(super) fn find(outline: &Outline, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Findings about names of sizes for which the nodes of the graph need different numbers. The nodes of a
-/// region do not count, because a run may skip them, nor do the names of open sizes, which are not the file's.
+/// Findings about names of sizes for which the nodes of the graph need different numbers. Nodes of
+/// regions do not count, because a run may skip them, nor do names of open sizes, which are not the file's.
 fn two_sizes(outline: &Outline, findings: &mut Vec<Finding>) {
     let mut values: HashMap<&str, (Vec<i64>, usize)> = HashMap::new();
     for (number, node) in outline.nodes.iter().enumerate().filter(|(_, it)| it.region.is_empty()) {

@@ -13,7 +13,11 @@ pub(super) fn find(outline: &Outline, facts: &Facts, findings: &mut Vec<Finding>
         }
         for broadcast in &node.broadcasts {
             for (position, operand) in node.operands.iter().enumerate() {
-                if operand.is_some_and(|operand| facts.is_constant(operand)) {
+                // Evenly spaced numbers are coordinates along an axis, not numbers of channels.
+                let is_per_channel = |operand: usize| {
+                    facts.is_constant(operand) && !outline.values[operand].is_evenly_spaced
+                };
+                if operand.is_some_and(is_per_channel) {
                     findings.extend(finding_of(outline, facts, (number, broadcast), position));
                 }
             }

@@ -3,7 +3,8 @@
 //! Read in this order:
 //!
 //! * `size.rs`: symbolic sizes; `value_type.rs`: types with such sizes.
-//! * `condition.rs`: conditions on sizes; `broadcast.rs`: verdicts on broadcasts; `node.rs`: nodes and values.
+//! * `condition.rs`: conditions on sizes; `broadcast.rs`: verdicts on broadcasts;
+//!   `node.rs`: nodes and values.
 //! * `stated.rs`: builds outlines of formats that state all types.
 //! * `contradiction.rs`: contradictions between stated types and the types that nodes compute.
 //! * `text.rs`: an outline as text; `needed.rs`: the nodes that a run needs, and the values that replace

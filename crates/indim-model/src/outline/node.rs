@@ -97,6 +97,8 @@ pub struct OutlineValue {
     pub is_constant: bool,
     /// Axes along which the elements of a constant repeat, as far as its elements are read.
     pub repeated_axes: Vec<usize>,
+    /// Whether the elements are known and evenly spaced, as coordinates are.
+    pub is_evenly_spaced: bool,
     /// The node that makes the value.
     pub producer: Option<usize>,
     /// Whether a run cannot start at the value: it lies inside a region or a function, or it is no array.

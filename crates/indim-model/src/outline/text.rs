@@ -79,7 +79,8 @@ impl Outline {
         }
     }
 
-    /// The broadcasts of a node with their verdicts, its conditions and its errors; empty for a node without any.
+    /// The broadcasts of a node with their verdicts, its conditions and its errors; empty for a node without
+    /// any.
     pub fn verdict_text(&self, node: &OutlineNode) -> String {
         VerdictText { outline: self, node }.to_string()
     }

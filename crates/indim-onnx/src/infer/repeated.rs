@@ -1,4 +1,8 @@
-//! Axes along which the elements of a constant repeat.
+//! Axes along which the elements of a constant repeat, and constants with evenly spaced elements.
+
+use indim_graph::Array;
+use indim_model::integers;
+use indim_ops::DType;
 
 use indim_onnx_file::messages::TensorProto;
 
@@ -27,6 +31,28 @@ pub(super) fn repeated_axes(tensor: &TensorProto) -> Vec<usize> {
             && bytes.chunks_exact(inner * sizes[axis]).all(|block| is_repetition(block, inner))
     };
     (0..sizes.len()).filter(is_repeated).collect()
+}
+
+/// Maximum deviation from even spacing, as a part of the distance between the first and the last element:
+/// coordinates are rounded to `f32`.
+const SPACING_TOLERANCE: f64 = 1e-5;
+
+/// Whether the elements are at least three different numbers with one distance, as coordinates are.
+pub(super) fn is_evenly_spaced(array: &Array) -> bool {
+    let numbers: Option<Vec<f64>> = match array.dtype() {
+        DType::F32 => array.elements::<f32>().ok().map(|it| it.iter().map(|&n| n.into()).collect()),
+        DType::F64 => array.elements::<f64>().ok().map(<[f64]>::to_vec),
+        DType::Bool => None,
+        _ => integers(array).map(|it| it.into_iter().map(|n| n as f64).collect()),
+    };
+    let Some(numbers) = numbers.filter(|numbers| numbers.len() >= 3) else { return false };
+    let (first, last) = (numbers[0], numbers[numbers.len() - 1]);
+    let step = (last - first) / (numbers.len() - 1) as f64;
+    let is_near = |(index, number): (usize, &f64)| {
+        let expected = first + index as f64 * step;
+        (number - expected).abs() <= SPACING_TOLERANCE * (last - first).abs()
+    };
+    step != 0.0 && step.is_finite() && numbers.iter().enumerate().all(is_near)
 }
 
 /// Whether all parts of `length` bytes of the block are equal: each one equals the first.

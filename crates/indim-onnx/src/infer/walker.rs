@@ -3,6 +3,7 @@
 //! Each node counts against the limit on operations, each region and call against a limit on depth, so
 //! that the walk of every file ends.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use indim_graph::Array;
@@ -11,7 +12,7 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, SourceFi
 
 use super::call::TypedValue;
 use super::creation::{header, small_array};
-use super::repeated::repeated_axes;
+use super::repeated::{is_evenly_spaced, repeated_axes};
 use super::scope::{Scope, StatedType, value_of};
 use crate::flat_node::node_location;
 use crate::flatten::Functions;
@@ -112,6 +113,7 @@ impl Walker<'_> {
             false => value.elements = None,
         }
         value.is_internal = self.scopes.len() > 1;
+        value.is_evenly_spaced = array.as_ref().is_some_and(is_evenly_spaced);
         self.outline.values.push(value);
         self.arrays.push(array.filter(|_| is_kept));
         self.outline.values.len() - 1
@@ -177,9 +179,15 @@ impl Walker<'_> {
 
     fn initializers(&mut self, graph: &GraphProto) -> Result<(), FormatError> {
         check_many("initializers", graph.initializer.len(), self.limits)?;
+        let mut names = HashSet::new();
         for (index, bytes) in graph.initializer.iter().enumerate() {
             let location = || Location::described(format!("initializer {index}"));
             let tensor: TensorProto = decoded(bytes.clone(), location)?;
+            self.tensors.check(&tensor).map_err(|kind| kind.at(location()))?;
+            if !names.insert(tensor.name.clone()) {
+                let (what, name) = ("initializer", tensor.name);
+                return Err(FormatErrorKind::Duplicate { what, name }.at(location()));
+            }
             // An input with a default keeps its declared type.
             if self.scope().local(&tensor.name).is_some() {
                 continue;

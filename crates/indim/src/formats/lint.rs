@@ -7,7 +7,7 @@ use indim_model::lint::{Finding, FindingLevel, FindingVerdict, findings};
 #[cfg(feature = "json")]
 use indim_model::outline::ValueType;
 use indim_model::outline::{Outline, OutlineNode, OutlineOptions, VerdictCounts};
-use indim_model::{ReadOptions, SourceFile};
+use indim_model::{FormatError, FormatErrorKind, ReadOptions, SourceFile};
 use indim_shape::ErrorCode;
 
 use super::error::LoadError;
@@ -74,10 +74,13 @@ impl LintReport {
     /// is computed, and weights are not read.
     ///
     /// # Errors
-    /// Errors of the file itself: `unknown-format`, `damaged`, `limit`, `undefined`, `duplicate`, `cycle`.
+    /// Errors of the file itself: `unknown-format`, `damaged`, `limit`, `undefined`, `duplicate`, `cycle`,
+    /// `wrong-element-count`; `undefined` also for a declared type of a value that the file lacks.
     pub fn new(source: SourceFile, options: &LintOptions) -> Result<LintReport, LoadError> {
         match outline(&source, &options.read, &options.outline) {
             Ok(outline) => {
+                check_declared(&outline, &options.outline)
+                    .map_err(|error| LoadError::new(error, &source))?;
                 let findings = findings(&outline, &options.allowed);
                 Ok(LintReport { source, outline, findings })
             }
@@ -100,7 +103,8 @@ impl LintReport {
         self.outline.counts()
     }
 
-    /// Whether there is no error, and, if `strict`, no broadcast is unknown.
+    /// Whether no finding is an error, nor, if `strict`, about an unknown type. Findings that are switched
+    /// off do not count.
     pub fn passes(&self, strict: bool) -> bool {
         let is_bad = |finding: &Finding| {
             finding.verdict.level() == FindingLevel::Error
@@ -180,6 +184,18 @@ impl LintReport {
             "drawing": finding.drawing.as_ref().map(ToString::to_string),
             "repair": finding.repair,
         })
+    }
+}
+
+/// Checks that the file has each value whose type the caller declares.
+fn check_declared(outline: &Outline, options: &OutlineOptions) -> Result<(), FormatError> {
+    let is_missing = |name: &str| !outline.values.iter().any(|value| value.name == name);
+    match options.declared.iter().find(|(name, _)| is_missing(name)) {
+        Some((name, _)) => {
+            let (what, name) = ("value", name.clone());
+            Err(FormatErrorKind::Undefined { what, name }.without_location())
+        }
+        None => Ok(()),
     }
 }
 

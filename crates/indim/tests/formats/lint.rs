@@ -618,3 +618,103 @@ fn one_name_for_two_sizes_is_an_error() {
     let message = "the size D must be 256 for the nodes from p on, and 440 for this node";
     assert!(report.to_string().contains(message), "{report}");
 }
+
+/// The code of the error that refuses an ONNX model with one input `x: f32[2]`, which is added to `w`.
+fn refused(initializers: Vec<Message>, options: &LintOptions) -> String {
+    let inputs = vec![value("x", FLOAT, Some(&["2"]))];
+    let nodes = vec![node("Add", &["x", "w"], &["y"], &[])];
+    let content = model(inputs, initializers, nodes);
+    let report = LintReport::new(SourceFile::new("refused.onnx", content), options);
+    report.expect_err("an error").diagnostic().code.as_str().to_owned()
+}
+
+#[test]
+fn damaged_initializers_are_errors() {
+    let default = LintOptions::default();
+    let two = vec![tensor("w", FLOAT, &[2]), tensor("w", FLOAT, &[2])];
+    assert_eq!(refused(two, &default), "duplicate");
+    assert_eq!(refused(vec![tensor("w", FLOAT, &[-1])], &default), "attribute");
+    let short = tensor("w", FLOAT, &[1 << 40, 1 << 20]).bytes(9, [0; 4]);
+    assert_eq!(refused(vec![short], &default), "wrong-element-count");
+}
+
+#[test]
+fn a_declared_value_that_the_file_lacks_is_an_error() {
+    let weights = || vec![tensor("w", FLOAT, &[2])];
+    assert_eq!(refused(weights(), &options(&[("nope", "f32[N, 32]")])), "undefined");
+}
+
+#[test]
+fn a_finding_that_is_allowed_does_not_fail_a_strict_lint() {
+    let inputs = vec![value("x", FLOAT, Some(&["2"]))];
+    let foreign = node("Foo", &["x"], &["f"], &[]).bytes(7, "com.acme");
+    let nodes = vec![foreign, node("Add", &["x", "f"], &["y"], &[])];
+    let source = SourceFile::new("foreign.onnx", model(inputs, vec![], nodes));
+    let passes = |options: &LintOptions| {
+        let report = LintReport::new(source.clone(), options).unwrap();
+        assert_eq!(report.counts().unknown, 1);
+        report.passes(true)
+    };
+    assert!(!passes(&LintOptions::new()));
+    assert!(passes(&LintOptions::new().allowed([indim::errors::ErrorCode::UNKNOWN_TYPE])));
+}
+
+#[test]
+fn coordinates_of_an_axis_are_no_wrong_axis() {
+    let case = |elements: &[f32]| {
+        let inputs = vec![value("x", FLOAT, Some(&["N", "3", "4", "4"]))];
+        let coordinates = elements.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>();
+        let arrays =
+            vec![tensor("w", FLOAT, &[4, 3, 1, 1]), tensor("c", FLOAT, &[4]).bytes(9, coordinates)];
+        let nodes =
+            vec![node("Conv", &["x", "w"], &["h"], &[]), node("Mul", &["h", "c"], &["y"], &[])];
+        found(&lint("coordinates.onnx", model(inputs, arrays, nodes)))
+    };
+    assert!(case(&[-1.0, -0.333_333_34, 0.333_333_34, 1.0]).is_empty());
+    assert_eq!(case(&[-1.0, 0.5, 0.25, 1.0]), [("wrong-axis", "suspicious", "y".to_owned())]);
+}
+
+#[test]
+fn distances_of_all_pairs_are_no_promotion() {
+    let nodes = |last: Message| {
+        vec![
+            node("Mul", &["x", "x"], &["q"], &[]),
+            node("ReduceSum", &["q", "one"], &["column"], &[int("keepdims", 1)]),
+            node("ReduceSum", &["q", "one"], &["row"], &[int("keepdims", 0)]),
+            node("Transpose", &["x"], &["t"], &[ints("perm", &[1, 0])]),
+            node("Add", &["column", "row"], &["s"], &[]),
+            node("MatMul", &["x", "t"], &["p"], &[]),
+            last,
+        ]
+    };
+    let report = |last: Message| {
+        let inputs = vec![value("x", FLOAT, Some(&["N", "16"]))];
+        found(&lint("pairs.onnx", model(inputs, vec![list("one", &[1])], nodes(last))))
+    };
+    let distances = report(node("Sub", &["s", "p"], &["y"], &[]));
+    assert_eq!(distances, [("outer-product", "advice", "s".to_owned())]);
+    // A square of the promoted matrix says nothing about its sizes.
+    let square = report(node("Mul", &["s", "s"], &["y"], &[]));
+    assert_eq!(square, [("rank-promoted", "suspicious", "s".to_owned())]);
+}
+
+#[test]
+fn repeated_constants_are_found_for_any_batch() {
+    let case = |operand: &[&str], sizes: &[i64], element: &dyn Fn(usize) -> f32| {
+        let inputs = vec![value("x", FLOAT, Some(operand))];
+        let count = sizes.iter().product::<i64>() as usize;
+        let elements = (0..count).flat_map(|it| element(it).to_le_bytes()).collect::<Vec<u8>>();
+        let arrays = vec![tensor("c", FLOAT, sizes).bytes(9, elements)];
+        let nodes = vec![node("Add", &["x", "c"], &["y"], &[])];
+        let report = lint("repeated.onnx", model(inputs, arrays, nodes));
+        report.findings().iter().filter_map(|it| it.repair.clone()).collect::<Vec<_>>()
+    };
+    let rows = |at: usize| (at % 64) as f32 * (at % 3) as f32;
+    let row = |at: usize| rows(at % 64);
+    let symbolic = case(&["N", "2", "64", "64"], &[1, 2, 64, 64], &row);
+    assert_eq!(symbolic, ["store c as f32[1, 1, 1, 64]"]);
+    assert_eq!(case(&["4", "2", "64", "64"], &[64, 64], &row), ["store c as f32[1, 64]"]);
+    assert!(case(&["4", "2", "64", "64"], &[64, 64], &|at| at as f32).is_empty());
+    // Weights that are all 1 before training.
+    assert!(case(&["N", "2048"], &[2048], &|_| 1.0).is_empty());
+}
