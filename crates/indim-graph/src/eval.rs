@@ -326,18 +326,22 @@ impl ConvertVisitor for Conversion<'_> {
 
 /// For each element of the result in row-major order, the position of its source in the operand.
 fn broadcast_sources(operand: &Array, map: &AxisMap, result: &Shape) -> Vec<usize> {
-    let strides = operand.shape().row_major_strides();
-    let count = result.element_count().expect("invariant: the builder checked the size");
-    (0..count)
-        .map(|position| {
-            let index = unravel(position, result);
-            let offset = |(axis, &to): (usize, &usize)| match operand.shape()[axis] {
-                1 => 0,
-                _ => index[to] * strides[axis] as usize,
-            };
-            map.iter().enumerate().map(offset).sum()
-        })
-        .collect()
+    let mut strides = vec![0; result.rank()];
+    for ((&to, &size), stride) in
+        map.iter().zip(operand.shape().iter()).zip(operand.shape().row_major_strides())
+    {
+        strides[to] = if size == 1 { 0 } else { stride as usize };
+    }
+    // Axis by axis: an index for each element would need an allocation, or a division for each axis.
+    let mut sources = vec![0];
+    for (&size, &stride) in result.iter().zip(&strides) {
+        let mut next = Vec::with_capacity(sources.len() * size);
+        for &first in &sources {
+            next.extend((0..size).map(|index| first + index * stride));
+        }
+        sources = next;
+    }
+    sources
 }
 
 /// The elements at `sources`, in that order.

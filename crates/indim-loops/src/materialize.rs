@@ -1,7 +1,8 @@
 //! Materialisation: the values that a nest writes to memory, and the order of the nests.
 //!
 //! Outputs are materialised, and so are results of reductions and of standalone operations
-//! (`is_standalone` in `value_source.rs`), such as sorts. A concatenation is materialised too, but no
+//! (`is_standalone` in `value_source.rs`), such as sorts. A contraction of floats is materialised as the
+//! conversion that rounds its sums, if nothing else reads them. A concatenation is materialised too, but no
 //! nest computes it: each of its parts is written into its slice of the concatenation.
 //!
 //! A value that another nest reads is materialised if its consumer cannot compute it, or if recomputing
@@ -176,7 +177,7 @@ fn materialize_with(graph: &ShapedGraph<'_>, materializes_shared: bool) -> Mater
     let bases = ViewBases::of(graph);
     let requirements = Requirements::of(graph, &bases, materializes_shared);
     let levels = requirements.levels(graph, &bases);
-    let mut groups = group(graph, &requirements, &levels);
+    let mut groups = group(graph, &bases, &requirements, &levels);
     let conversions = conversions(graph, &bases, &requirements, &groups);
     let stored: BTreeSet<ValueId> = conversions.values().copied().collect();
     groups.retain(|group| !group.iter().any(|value| stored.contains(value)));
@@ -471,9 +472,11 @@ impl Requirements {
 }
 
 /// Groups materialised values into nests: values of one group have the same iteration shape, reduced axis,
-/// kind of reduction (value or index) and level.
+/// kind of reduction (value or index) and level. Conversions that contractions store have groups of their
+/// own.
 fn group(
     graph: &ShapedGraph<'_>,
+    bases: &ViewBases,
     requirements: &Requirements,
     levels: &[usize],
 ) -> Vec<Vec<ValueId>> {
@@ -481,7 +484,8 @@ fn group(
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
         let first = || *firsts.get(&value).unwrap_or(&value);
-        let alone = is_standalone(&graph[value].kind).then(first);
+        let is_alone = is_standalone(&graph[value].kind) || bases.is_rounding(value);
+        let alone = is_alone.then(first);
         (reduced, is_arg_reduction(&graph[value].kind), alone, shape)
     };
     let mut last_level = HashMap::new();

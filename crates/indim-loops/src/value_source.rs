@@ -33,6 +33,7 @@ fn resolve(graph: &ShapedGraph<'_>, bases: &ViewBases, value: ValueId, view: Vie
         }
         kind if is_standalone(kind) => ValueSource::Materialized(base.value, view, shape()),
         kind if is_leaf(kind) => ValueSource::Leaf(base.value, view),
+        _ if bases.is_rounding(base.value) => ValueSource::Materialized(base.value, view, shape()),
         _ if base.is_expanded && !is_cheaper_to_recompute(graph, bases, base.value) => {
             ValueSource::Materialized(base.value, view, shape())
         }

@@ -1,7 +1,9 @@
 //! Bases of views: the value at the end of a chain of broadcasts, slices, windows and reshapes. Each base is
 //! found once, because a walk along the chain for every reader would be quadratic in its length.
 
+use foldhash::{HashSet, HashSetExt};
 use indim_graph::{Node, NodeKind, ShapedGraph, SymbolicShape, ValueId};
+use indim_ops::conversion_through;
 
 use crate::view::{View, is_unit_reshape};
 
@@ -31,13 +33,15 @@ pub(crate) struct ViewBases {
     bases: Vec<ViewBase>,
     /// The end of each chain of reshapes: the value whose dense elements they show.
     reshaped: Vec<ValueId>,
+    /// The conversions that round the only use of a contraction of floats.
+    roundings: HashSet<ValueId>,
 }
 
 impl ViewBases {
     pub(crate) fn of(graph: &ShapedGraph<'_>) -> Self {
         let count = graph.len();
         let (bases, reshaped) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut bases = ViewBases { bases, reshaped };
+        let mut bases = ViewBases { bases, reshaped, roundings: roundings(graph) };
         for (value, node) in graph.iter() {
             let base = bases.next(graph, value, node);
             bases.bases.push(base);
@@ -50,6 +54,12 @@ impl ViewBases {
 
     pub(crate) fn get(&self, value: ValueId) -> &ViewBase {
         &self.bases[value.index()]
+    }
+
+    /// Whether a value rounds the only use of a contraction of floats. The contraction stores the rounded
+    /// sums: wide sums in memory would take more memory and time.
+    pub(crate) fn is_rounding(&self, value: ValueId) -> bool {
+        self.roundings.contains(&value)
     }
 
     /// The end of the chain of reshapes that begins at `value`.
@@ -81,6 +91,32 @@ impl ViewBases {
             is_expanded: is_expanded || shown.is_expanded,
         }
     }
+}
+
+/// The conversions of contractions of floats that a contraction can store: no other node reads its sums, and
+/// the conversion takes one step.
+fn roundings(graph: &ShapedGraph<'_>) -> HashSet<ValueId> {
+    let mut roundings = HashSet::new();
+    let is_contraction = |value: ValueId| matches!(graph[value].kind, NodeKind::Contract { .. });
+    if !graph.iter().any(|(value, _)| is_contraction(value)) {
+        return roundings;
+    }
+    let mut uses = vec![0_usize; graph.len()];
+    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
+    operands.chain(graph.outputs()).for_each(|value| uses[value.index()] += 1);
+    for (value, node) in graph.iter().filter(|(_, node)| matches!(node.kind, NodeKind::Convert)) {
+        let sum = node.operands[0];
+        let [from, to] = [graph[sum].array_type.dtype, node.array_type.dtype];
+        let are_floats = from.is_float() && to.is_float();
+        if is_contraction(sum)
+            && uses[sum.index()] == 1
+            && are_floats
+            && conversion_through(from, to).is_none()
+        {
+            roundings.insert(value);
+        }
+    }
+    roundings
 }
 
 /// Whether the operand of a broadcast or window has fewer elements than the result, which has its symbols.

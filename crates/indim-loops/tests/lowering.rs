@@ -111,3 +111,39 @@ fn a_value_returned_twice_is_stored_twice() {
     assert_eq!(program.nests.len(), 1);
     assert_eq!((instructions(&program), program.nests[0].stores.len()), (1, 3));
 }
+
+/// The element type that each contraction stores, and the types of the temporaries.
+fn stored_types(graph: &Graph) -> (Vec<DType>, Vec<DType>) {
+    let program = lower(graph);
+    let contractions = program.nests.iter().filter(|nest| nest.is_standalone());
+    let stored = contractions.map(|nest| nest.stores[0].target.array_type.dtype).collect();
+    (stored, program.temporaries.iter().map(|temporary| temporary.dtype).collect())
+}
+
+#[test]
+fn contractions_store_rounded_sums_for_computations() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [3, 4]).unwrap();
+    let w = b.parameter("w", DType::F32, [4, 5]).unwrap();
+    let bias = b.parameter("bias", DType::F32, [5]).unwrap();
+    let bias = b.broadcast_in_dim(bias, &[1], [3, 5]).unwrap();
+    let layer = b.none().add(b.matmul(&x, &w).unwrap(), bias).unwrap();
+    // The first layer has an element-wise reader, the product of its transposition a reader of another shape,
+    // and a second element-wise value of that shape has the level of the rounding.
+    let other = b.none().mul(&w, &w).unwrap();
+    let seen = b.transpose(b.matmul(&x, &other).unwrap(), &[1, 0]).unwrap();
+    let graph = b.finish(&[b.abs(layer).unwrap(), b.exp(seen).unwrap(), other]).unwrap();
+    let (stored, temporaries) = stored_types(&graph);
+    assert_eq!(stored, [DType::F32; 2]);
+    assert!(temporaries.iter().all(|&dtype| dtype == DType::F32), "{temporaries:?}");
+}
+
+#[test]
+fn a_contraction_whose_wide_sums_are_read_stores_them() {
+    let b = GraphBuilder::new();
+    let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F32, [3, 4]).unwrap());
+    let sums = b.contract(x, y, 1).unwrap();
+    let rounded = b.convert(&sums, DType::F32).unwrap();
+    let graph = b.finish(&[b.abs(rounded).unwrap(), b.exp(sums).unwrap()]).unwrap();
+    assert_eq!(stored_types(&graph).0, [DType::F64]);
+}

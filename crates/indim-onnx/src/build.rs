@@ -57,12 +57,12 @@ impl<'m> ProgramBuilder<'m> {
                 self.input(position, array_type, &given[position])?;
             }
         }
-        for (tensor, number) in &self.model.initializers {
+        for initializer in &self.model.initializers {
             // A bound input overrides its default.
-            if self.values[*number].is_none() {
-                let location = || declared_at("initializer", &tensor.name);
-                let array = self.tensors.array(tensor).map_err(|kind| kind.at(location()))?;
-                self.values[*number] = Some(self.constant(array, location)?);
+            if self.values[initializer.number].is_none() {
+                let location = || initializer.location();
+                let array = initializer.array(&self.tensors).map_err(|kind| kind.at(location()))?;
+                self.values[initializer.number] = Some(self.constant(array, location)?);
             }
         }
         let model = self.model;

@@ -1,8 +1,9 @@
 //! An ONNX model: its flattened nodes, inputs and outputs.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use indim_graph::Array;
 use indim_model::{
     DeclaredSize, FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model,
     ModelInput, ModelProgram, ReadOptions, SourceFile,
@@ -20,6 +21,7 @@ use indim_onnx_file::body::{GraphBody, ModelFunction, check_many, decoded, domai
 use indim_onnx_file::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
+use indim_onnx_file::tensor::Tensors;
 use indim_onnx_file::types::{declared_at, declared_input, dtype_of};
 
 /// The IR version since which a model states the operator sets that it imports.
@@ -31,8 +33,8 @@ pub(super) struct OnnxModel {
     pub(super) limits: FormatLimits,
     pub(super) inputs: Vec<ModelInput>,
     pub(super) input_numbers: Vec<ValueNumber>,
-    /// The initializers (arrays of the file), each with its value in the flattened model.
-    pub(super) initializers: Vec<(TensorProto, ValueNumber)>,
+    /// The initializers: arrays of the file.
+    pub(super) initializers: Vec<Initializer>,
     pub(super) nodes: Vec<Step>,
     pub(super) value_count: usize,
     /// Remarks about unused content of the file.
@@ -42,6 +44,33 @@ pub(super) struct OnnxModel {
     pub(super) output_numbers: Vec<ValueNumber>,
     /// The imported opset of ONNX's own operators.
     opset: Option<u32>,
+}
+
+/// An array of the file, with its value in the flattened model.
+pub(super) struct Initializer {
+    tensor: TensorProto,
+    pub(super) number: ValueNumber,
+    /// The array, which all programs of the model share; read on first use.
+    array: OnceLock<Array>,
+}
+
+impl Initializer {
+    /// The place in the file, for messages.
+    pub(super) fn location(&self) -> Location {
+        declared_at("initializer", &self.tensor.name)
+    }
+
+    /// The array.
+    ///
+    /// # Errors
+    /// Those of [`Tensors::array`].
+    pub(super) fn array(&self, tensors: &Tensors) -> Result<Array, FormatErrorKind> {
+        if let Some(array) = self.array.get() {
+            return Ok(array.clone());
+        }
+        let array = tensors.array(&self.tensor)?;
+        Ok(self.array.get_or_init(|| array).clone())
+    }
 }
 
 impl Model for OnnxModel {
@@ -143,7 +172,7 @@ impl OnnxModel {
     ) {
         let is_live = |number: &ValueNumber| live[*number] || numbers.contains(number);
         self.nodes.retain(|step| step.node.results.iter().flatten().any(|it| live[*it]));
-        self.initializers.retain(|(_, number)| is_live(number));
+        self.initializers.retain(|initializer| is_live(&initializer.number));
         let inputs = core::mem::take(&mut self.inputs).into_iter();
         let own = inputs.zip(core::mem::take(&mut self.input_numbers));
         let mut inputs: Vec<(ModelInput, ValueNumber)> =
@@ -161,7 +190,7 @@ impl OnnxModel {
     fn mark_shape_inputs(&mut self) {
         let determines = determines_shapes(&self.nodes, self.value_count);
         let mut is_filled = vec![false; self.value_count];
-        self.initializers.iter().for_each(|(_, number)| is_filled[*number] = true);
+        self.initializers.iter().for_each(|initializer| is_filled[initializer.number] = true);
         let inputs = core::mem::take(&mut self.inputs);
         let mut numbered: Vec<(ModelInput, ValueNumber)> =
             inputs.into_iter().zip(core::mem::take(&mut self.input_numbers)).collect();
@@ -215,9 +244,9 @@ impl GraphNames {
         graph: &GraphProto,
         flattening: &mut Flattener<'_>,
         limits: &FormatLimits,
-    ) -> Result<Vec<(TensorProto, ValueNumber)>, FormatError> {
+    ) -> Result<Vec<Initializer>, FormatError> {
         check_many("initializers", graph.initializer.len(), limits)?;
-        let mut initializers: Vec<(TensorProto, ValueNumber)> = Vec::new();
+        let mut initializers: Vec<Initializer> = Vec::new();
         let first_own = flattening.value_count;
         let mut is_filled = vec![false; first_own];
         for (index, bytes) in graph.initializer.iter().enumerate() {
@@ -239,7 +268,7 @@ impl GraphNames {
                 None => flattening.new_value(),
             };
             self.values.insert(tensor.name.clone(), Some(number));
-            initializers.push((tensor, number));
+            initializers.push(Initializer { tensor, number, array: OnceLock::new() });
         }
         Ok(initializers)
     }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use indim::formats::{
     Folder, FormatErrorKind, FormatLimits, InputBinding, ReadOptions, SourceFile, read_onnx_tensor,
 };
-use indim_graph::Array;
+use indim_graph::{Array, NodeKind};
 use indim_ops::{ArrayType, DType, c64, f16};
 
 fn named(name: &str) -> Message {
@@ -150,6 +150,30 @@ fn sizes_are_scaled_as_floats() {
     let model = Model { inputs, initializers: vec![scales], ..model(nodes) };
     let x = Array::new([3, 1], vec![0.0f32; 3]).unwrap();
     assert_eq!(run(&model, &[x]).unwrap()[0].shape().to_vec(), [4, 2]);
+}
+
+#[test]
+fn programs_of_a_model_share_its_arrays() {
+    let model = Model {
+        opset: 18,
+        inputs: vec![value("x", FLOAT, Some(&["n", "3"]))],
+        initializers: vec![floats("w", &[3], &[1.0, 2.0, 3.0])],
+        nodes: vec![node("Add", &["x", "w"], &["y"], &[])],
+        outputs: vec![named("y")],
+        ..Model::default()
+    };
+    let model = support::read("test.onnx", model.encoded()).expect("the model is correct");
+    let address = |rows: usize| {
+        let bound = InputBinding::Type(ArrayType::new(DType::F32, [rows, 3]));
+        let program = model.build(&[bound]).expect("the input fits");
+        let array = program.graph.iter().find_map(|(_, node)| match &node.kind {
+            NodeKind::Constant(array) => Some(array.clone()),
+            _ => None,
+        });
+        let array = array.expect("the program has a constant");
+        array.elements::<f32>().expect("the constant is f32").as_ptr().addr()
+    };
+    assert_eq!(address(1), address(5));
 }
 
 #[test]
