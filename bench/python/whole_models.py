@@ -1,14 +1,18 @@
 """Times whole models in ONNX files in indim and ONNX Runtime.
 
-    python whole_models.py [--command INDIM] [--keep FOLDER] [part of a name ...]
+    python whole_models.py [--threads N] [--processor-time] [--command INDIM] [--keep FOLDER]
+                           [part of a name ...]
 
 The models are ResNet-50 (convolutions and batch normalizations), MobileNetV2 (normalizations folded into the
 convolutions), BERT-base (normalizations as chains of operators, open sizes), ViT-B/16, and one step of GPT-2
-with its cache. Their operators are those that exporters write, their weights are random. Both engines have two
-threads, and each runs in a process of its own. The tables have milliseconds until the first result (load,
-compile, run once), milliseconds of a run (median), the peak of resident memory in MiB without that of Python
-and the imported packages, and the quotients of indim over ONNX Runtime. ``--command`` also runs the command.
-``--keep`` keeps the model files in a folder. It needs the package, ``onnx`` and ``onnxruntime``.
+with its cache. Their operators are those that exporters write, their weights are random. Both engines have
+two threads, or N, and each runs in a process of its own.
+
+The tables have milliseconds until the first result (load, compile, run once), milliseconds of a run (median),
+the peak of resident memory in MiB without that of Python and the imported packages, and the quotients of
+indim over ONNX Runtime. ``--processor-time`` measures the processor time of all threads instead of elapsed
+time, for a machine with other work. ``--command`` also runs the command. ``--keep`` keeps the model files in
+a folder. It needs the package, ``onnx`` and ``onnxruntime``.
 """
 
 import argparse
@@ -21,7 +25,6 @@ import time
 
 import numpy as np
 
-THREADS = 2
 SECONDS = 3
 ENGINES = ("indim", "onnxruntime")
 #: Numbers of a result may differ by this part of the largest one.
@@ -250,7 +253,8 @@ def vit_base(onnx):
         y = graph.gelu(graph.linear(graph.normalized(x, 768), 768, 3072))
         x = graph.add("Add", x, graph.linear(y, 3072, 768))
     first = graph.add("Gather", graph.normalized(x, 768), 0, axis=1)
-    scores = graph.add("Gemm", first, graph.weights(1000, 768, scale=768**-0.5), graph.near(0, 1000), transB=1)
+    weights = graph.weights(1000, 768, scale=768**-0.5)
+    scores = graph.add("Gemm", first, weights, graph.near(0, 1000), transB=1)
     graph.output(scores, "scores", [1, 1000])
     return graph.model(), {"images": [1, 3, 224, 224]}
 
@@ -328,12 +332,12 @@ def arrays_for(shapes):
     return arrays
 
 
-def program(engine, path):
+def program(engine, path, threads):
     """A function that runs the model for arrays by name, and returns its results by name."""
     if engine == "indim":
         import indim
 
-        indim.set_num_threads(THREADS)
+        indim.set_num_threads(threads)
         model = indim.load(path)
         names = model.outputs
         listed = lambda results: results if len(names) > 1 else [results]
@@ -341,7 +345,7 @@ def program(engine, path):
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return lambda arrays: dict(zip(names, session.run(names, arrays)))
@@ -353,35 +357,37 @@ def resident(line):
         return next(int(text.split()[1]) / 1024 for text in file if text.startswith(line))
 
 
-def milliseconds(call):
-    start = time.perf_counter()
-    result = call()
-    return 1e3 * (time.perf_counter() - start), result
-
-
-def time_engine(engine, path, inputs, results):
+def time_engine(engine, path, inputs, results, threads, clock):
     """Prints JSON: milliseconds until the first result and of a run, MiB; writes the results."""
     __import__(engine)
+    now = getattr(time, clock)
+
+    def milliseconds(call):
+        start = now()
+        result = call()
+        return 1e3 * (now() - start), result
+
     arrays = dict(np.load(inputs))
     before = resident("VmRSS")
-    load, run = milliseconds(lambda: program(engine, path))
+    load, run = milliseconds(lambda: program(engine, path, int(threads)))
     first, values = milliseconds(lambda: run(arrays))
     times, end = [], time.perf_counter() + SECONDS
     while time.perf_counter() < end or len(times) < 5:
         times.append(milliseconds(lambda: run(arrays))[0])
     peak = resident("VmHWM") - before
     np.savez(results, **{name: np.asarray(value) for name, value in values.items()})
-    print(json.dumps({"load": load, "first": load + first, "run": sorted(times)[len(times) // 2], "peak": peak}))
+    measured = {"first": load + first, "run": sorted(times)[len(times) // 2], "peak": peak}
+    print(json.dumps(measured))
 
 
-def time_command(command, path, inputs, arrays, folder):
+def time_command(command, path, arrays, folder, threads):
     """Milliseconds and MiB of a run of the command."""
     sources = []
     for index, (name, array) in enumerate(arrays.items()):
         np.save(os.path.join(folder, f"input-{index}.npy"), array)
         sources.append(f"{name}={folder}/input-{index}.npy")
     output = os.path.join(folder, "command.npz")
-    environment = {**os.environ, "INDIM_NUM_THREADS": str(THREADS)}
+    environment = {**os.environ, "INDIM_NUM_THREADS": str(threads)}
     start = time.perf_counter()
     arguments = [command, "run", path, *sources, "-o", output]
     process = subprocess.Popen(arguments, env=environment)
@@ -405,10 +411,13 @@ def main():
     import onnx
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--threads", type=int, default=2, help="the number of threads")
+    parser.add_argument("--processor-time", action="store_true", help="measures processor time")
     parser.add_argument("--command", help="also times this command")
     parser.add_argument("--keep", help="keeps the model files in this folder, and uses those in it")
     parser.add_argument("names", nargs="*", help="parts of names of models")
     options = parser.parse_args()
+    clock = "process_time" if options.processor_time else "perf_counter"
     rows, commands = [], []
     with tempfile.TemporaryDirectory() as folder:
         for index, (job, make) in enumerate(MODELS.items()):
@@ -425,6 +434,7 @@ def main():
             for engine in ENGINES:
                 output = os.path.join(folder, f"{engine}.npz")
                 command = [sys.executable, __file__, "--engine", engine, path, inputs, output]
+                command += [str(options.threads), clock]
                 child = subprocess.run(command, stdout=subprocess.PIPE, text=True)
                 if child.returncode != 0:
                     print(f"{job}: {engine} fails", file=sys.stderr)
@@ -437,12 +447,13 @@ def main():
             cells = []
             for column in ("first", "run", "peak"):
                 own, peer = (measured[engine][column] for engine in ENGINES)
-                cells.append(f"{own:.3g} / {peer:.3g} = {own / peer:.2f}")
+                text = lambda number: f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+                cells.append(f"{text(own)} / {text(peer)} = {own / peer:.2f}")
             rows.append(f"| {job} | " + " | ".join(cells) + " |")
-            print(rows[-1], f"load {measured['indim']['load']:.0f}", file=sys.stderr, flush=True)
+            print(rows[-1], file=sys.stderr, flush=True)
             if options.command:
                 arrays = dict(np.load(inputs))
-                taken, peak, found = time_command(options.command, path, inputs, arrays, folder)
+                taken, peak, found = time_command(options.command, path, arrays, folder, options.threads)
                 check(f"{job}, command", results["onnxruntime"], found)
                 commands.append(f"| {job} | {taken:.0f} | {peak:.0f} |")
                 print(commands[-1], file=sys.stderr, flush=True)

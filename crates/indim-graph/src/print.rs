@@ -17,6 +17,23 @@ use indim_arrays::Array;
 /// Elements on a line of a constant. A constant with more elements has several lines.
 const ELEMENTS_PER_LINE: usize = 16;
 
+/// Maximum elements of a constant in the alternate form, as NumPy has it for its summaries.
+const MAX_SHOWN_ELEMENTS: usize = 1000;
+
+/// The text form. The alternate form, `{:#}`, is for readers: it omits the elements of a constant of more
+/// than 1000 elements.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::Array;
+///
+/// let b = GraphBuilder::new();
+/// let weights = b.constant(Array::new([1001], vec![0.5f32; 1001])?);
+/// let graph = b.finish(&[weights.exp()])?;
+/// assert!(format!("{graph:#}").contains("= constant : f32[1001] { ... }\n"));
+/// assert!(format!("{graph}").contains("0.5, 0.5"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 impl Display for Graph {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut regions = Vec::new();
@@ -170,6 +187,9 @@ fn write_elements(f: &mut Formatter<'_>, array: &Array) -> fmt::Result {
                 })*
             }
         };
+    }
+    if f.alternate() && array.element_count() > MAX_SHOWN_ELEMENTS {
+        return f.write_str(" { ... }");
     }
     indim_ops::for_each_element!(write_each)
 }

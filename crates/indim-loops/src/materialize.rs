@@ -15,7 +15,7 @@
 //!   operation;
 //! - a gather that a reduction reads;
 //! - a value that is both reduced and used elsewhere, or read by a reduction and an arg-reduction, unless it
-//!   is cheap.
+//!   is cheap and computed from at most three arrays of its size.
 //!
 //! Every other value is computed in the nests that need it, under one view only: a nest has at most one
 //! instruction for each node of the graph. If nests would recompute too many values, every value with at
@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashMapExt};
 use indim_graph::{Node, NodeKind, ShapedGraph, ValueId};
 use indim_ops::{Fact, conversion_through};
+use smallvec::SmallVec;
 
 use crate::value_source::{
     OperandView, ValueSource, first_results, is_arg_reduction, is_computed, is_standalone,
@@ -39,6 +40,11 @@ const SMALL_GRAPH: usize = 1000;
 
 /// Instructions of all nests together, per node of the graph. Above this, shared values are materialised.
 const MAX_INSTRUCTIONS_PER_NODE: usize = 8;
+
+/// Maximum arrays of its size that the computation of a shared value reads, if nests of several kinds
+/// recompute the value. Each term of a chain of sums would otherwise read all terms before it, so that a
+/// network whose layers add to one array would take time quadratic in the number of layers.
+const MAX_RECOMPUTED_ARRAYS: usize = 3;
 
 /// The materialised values, grouped into nests.
 pub(crate) struct Materialized {
@@ -336,6 +342,8 @@ struct Requirements {
     dense: BTreeSet<ValueId>,
     /// Whether every value with more than one use is materialised.
     materializes_shared: bool,
+    /// For each value whether it is shared and computed from more than [`MAX_RECOMPUTED_ARRAYS`] arrays.
+    is_long: Vec<bool>,
 }
 
 impl Requirements {
@@ -348,6 +356,7 @@ impl Requirements {
             read: BTreeSet::new(),
             dense: BTreeSet::new(),
             materializes_shared,
+            is_long: long_values(graph, bases),
         };
         graph.outputs().iter().for_each(|&output| requirements.materialize(graph, output));
         // Operands come earlier, so the reverse order visits a value after all of its consumers.
@@ -434,6 +443,7 @@ impl Requirements {
                 Some(other)
                     if *other == view
                         && is_cheap(&graph[value].kind)
+                        && !self.is_long[value.index()]
                         && !self.materializes_shared =>
                 {
                     self.nest_kinds[value.index()] = NestKind::Several;
@@ -469,6 +479,42 @@ impl Requirements {
         }
         levels
     }
+}
+
+/// For each value whether it has several uses, and its computation reads more than [`MAX_RECOMPUTED_ARRAYS`]
+/// arrays of at least its size. Such a value counts as one array for the values computed from it.
+fn long_values(graph: &Graph, bases: &ViewBases) -> Vec<bool> {
+    let mut uses = vec![0_usize; graph.len()];
+    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
+    operands.chain(graph.outputs()).for_each(|value| uses[value.index()] += 1);
+    let mut is_long = vec![false; graph.len()];
+    // The arrays that each value is computed from, up to one more than the maximum.
+    let mut arrays: Vec<SmallVec<[ValueId; MAX_RECOMPUTED_ARRAYS + 1]>> =
+        vec![SmallVec::new(); graph.len()];
+    let count = |value: ValueId| graph[value].array_type.shape.element_count().ok();
+    for (value, node) in graph.iter() {
+        let is_array = !is_computed(&node.kind) || is_standalone(&node.kind);
+        let mut read: SmallVec<[ValueId; MAX_RECOMPUTED_ARRAYS + 1]> = SmallVec::new();
+        if is_array || bases.is_rounding(value) {
+            read.push(value);
+        } else {
+            for &operand in node.operands.iter() {
+                let base = bases.get(operand).value;
+                let is_whole = count(base) >= count(value);
+                for &array in arrays[base.index()].iter().filter(|_| is_whole) {
+                    if read.len() <= MAX_RECOMPUTED_ARRAYS && !read.contains(&array) {
+                        read.push(array);
+                    }
+                }
+            }
+            if uses[value.index()] > 1 && read.len() > MAX_RECOMPUTED_ARRAYS {
+                is_long[value.index()] = true;
+                read = SmallVec::from_slice(&[value]);
+            }
+        }
+        arrays[value.index()] = read;
+    }
+    is_long
 }
 
 /// Groups materialised values into nests: values of one group have the same iteration shape, reduced axis,

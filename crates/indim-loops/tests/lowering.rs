@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use indim_builder::{GraphBuilder, Value};
+use indim_builder::{GraphBuilder, Reduction, Value};
 use indim_graph::{Array, Graph, NodeKind, optimize};
 use indim_loops::loop_nest::LoopNests;
 use indim_loops::lower;
@@ -146,4 +146,23 @@ fn a_contraction_whose_wide_sums_are_read_stores_them() {
     let rounded = b.convert(&sums, DType::F32).unwrap();
     let graph = b.finish(&[b.abs(rounded).unwrap(), b.exp(sums).unwrap()]).unwrap();
     assert_eq!(stored_types(&graph).0, [DType::F64]);
+}
+
+#[test]
+fn a_chain_of_sums_with_reductions_is_linear() {
+    let reads = |layers: usize| {
+        let b = GraphBuilder::new();
+        let mut stream = b.parameter("x", DType::F32, [8, 16]).unwrap();
+        for layer in 0..layers {
+            let mean = b.along(Reduction::Mean, &stream, [1]).unwrap();
+            let mean = b.broadcast_in_dim(mean, &[0], [8, 16]).unwrap();
+            let centred = b.none().sub(&stream, mean).unwrap();
+            let weights = b.parameter(&format!("w{layer}"), DType::F32, [16, 16]).unwrap();
+            stream = b.none().add(&stream, b.matmul(centred, weights).unwrap()).unwrap();
+        }
+        let program = lower(&optimize(&b.finish(&[stream]).unwrap()));
+        program.nests.iter().map(|nest| nest.accesses.len()).sum::<usize>()
+    };
+    let [few, twice, four_times] = [8, 16, 32].map(reads);
+    assert!(four_times - twice <= 2 * (twice - few) + 8, "{few}, {twice}, {four_times}");
 }

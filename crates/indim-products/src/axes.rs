@@ -1,5 +1,7 @@
 //! The axes of one class, merged by strides, and offsets of their elements.
 
+use core::ops::Range;
+
 use crate::product::{AxisClass, Product};
 
 /// The arrays of a product, as indices into strides.
@@ -29,6 +31,20 @@ pub(crate) struct FactorGroups {
 
 impl FactorGroups {
     /// The stride of an array between the indices of a group, in bytes.
+    pub(crate) fn stride(&self, operand: ProductArray) -> isize {
+        self.strides[operand as usize]
+    }
+}
+
+/// Runs of elements of one length, at one stride.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Runs {
+    pub(crate) count: usize,
+    strides: [isize; 3],
+}
+
+impl Runs {
+    /// The stride of an array between runs, in bytes.
     pub(crate) fn stride(&self, operand: ProductArray) -> isize {
         self.strides[operand as usize]
     }
@@ -100,6 +116,19 @@ impl Axes {
     /// The size of the fastest axis; 1 without axes.
     pub(crate) fn fastest_size(&self) -> usize {
         self.axes.last().map_or(1, |axis| axis.size)
+    }
+
+    /// The run `first` and the runs after it that end up to `end`, if `first` has all elements of the fastest
+    /// axis at one index of the slower ones; otherwise `first` alone.
+    pub(crate) fn next_runs(&self, first: &Range<usize>, end: usize) -> Runs {
+        let alone = Runs { count: 1, strides: [0; 3] };
+        let [.., slower, fastest] = &self.axes[..] else { return alone };
+        if first.len() != fastest.size || !first.start.is_multiple_of(fastest.size) {
+            return alone;
+        }
+        let left = slower.size - first.start / fastest.size % slower.size;
+        let count = left.min((end - first.start) / fastest.size).max(1);
+        Runs { count, strides: slower.strides }
     }
 
     /// The offset of an element in bytes.
@@ -230,6 +259,21 @@ mod tests {
             rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).uniform_run_length(ProductArray::X),
             5
         );
+    }
+
+    #[test]
+    fn runs_end_with_the_slower_axis() {
+        let axes = rows(&[(3, 100, 40), (4, -7, 20), (5, 8, 4)]);
+        let runs = |first, end| {
+            let runs = axes.next_runs(&first, end);
+            (runs.count, runs.stride(ProductArray::X))
+        };
+        assert_eq!(runs(0..5, 60), (4, -7));
+        assert_eq!(runs(10..15, 60), (2, -7));
+        assert_eq!(runs(20..25, 33), (2, -7));
+        assert_eq!(runs(10..14, 60), (1, 0));
+        assert_eq!(runs(11..16, 60), (1, 0));
+        assert_eq!(rows(&[(5, 8, 4)]).next_runs(&(0..5), 5).count, 1);
     }
 
     #[test]

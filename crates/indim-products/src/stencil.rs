@@ -6,7 +6,8 @@ use crate::vector::{Vector, load_elements};
 /// Maximum rows of one call.
 pub(crate) const MAX_STENCIL_ROWS: usize = 4;
 
-/// The arguments of the products of some rows and neighbouring columns. Strides and offsets are in bytes.
+/// The arguments of the products of some rows and some runs of neighbouring columns. Strides and offsets are
+/// in bytes.
 pub(crate) struct StencilArguments {
     /// The rows of `x`: for each summed index, the elements of all rows, adjacent.
     pub(crate) x: *const u8,
@@ -18,10 +19,16 @@ pub(crate) struct StencilArguments {
     pub(crate) offsets: *const isize,
     /// Number of summed indices: at most `MAX_CHAIN`.
     pub(crate) length: usize,
-    /// Number of columns.
+    /// Number of columns of a run.
     pub(crate) columns: usize,
-    /// The first result; the results of a row are contiguous.
+    /// Number of runs.
+    pub(crate) runs: usize,
+    /// Stride of `y` between runs.
+    pub(crate) y_run_stride: isize,
+    /// The first result; the results of a row and run are contiguous.
     pub(crate) out: *mut u8,
+    /// Stride of the results between runs.
+    pub(crate) out_run_stride: isize,
     /// Stride of the results between rows.
     pub(crate) out_row_stride: isize,
 }
@@ -30,8 +37,9 @@ pub(crate) struct StencilArguments {
 ///
 /// # Safety
 /// - `x` is valid for reads of `length` elements of each row, `offsets` of `length` offsets;
-/// - `y` is valid for reads of `columns` elements, `y_column_stride` apart, at each offset;
-/// - `out` is valid for writes of `columns` elements in each row, and overlaps no other memory of the call;
+/// - `y` is valid for reads of `columns` elements of each run, `y_column_stride` apart, at each offset;
+/// - `out` is valid for writes of `columns` elements of each run in each row, and overlaps no other memory of
+///   the call;
 /// - the processor has the level.
 pub(crate) type StencilFn = unsafe fn(&StencilArguments);
 
@@ -50,7 +58,17 @@ pub(crate) unsafe fn run<V: Vector, const M: usize, const N: usize>(stencil: &St
     }
 }
 
-/// Sums all columns; `C` tells whether the columns of `y` are contiguous.
+/// The place of the first of several vectors of columns, and the strides between them, in bytes.
+struct VectorPlace {
+    y: *const u8,
+    y_stride: isize,
+    out: *mut u8,
+    out_stride: isize,
+}
+
+/// Sums all columns; `C` tells whether the columns of `y` are contiguous. The vectors that are summed
+/// together are of one run, or, if a run is at most a vector, of several: each has a chain of its own, and
+/// one chain alone would wait for each of its multiply-adds.
 ///
 /// # Safety
 /// Like [`StencilFn`].
@@ -58,48 +76,75 @@ pub(crate) unsafe fn run<V: Vector, const M: usize, const N: usize>(stencil: &St
 unsafe fn run_columns<V: Vector, const M: usize, const N: usize, const C: bool>(
     stencil: &StencilArguments,
 ) {
-    let whole = stencil.columns - stencil.columns % V::LANES;
-    let mut column = 0;
-    // SAFETY: the caller ensures the columns; each is below `stencil.columns`.
+    let size = size_of::<V::Element>() as isize;
+    let place = |run: usize, column: usize, [y_stride, out_stride]: [isize; 2]| {
+        let (run, column) = (run as isize, column as isize);
+        let y = run.wrapping_mul(stencil.y_run_stride);
+        let out = run.wrapping_mul(stencil.out_run_stride);
+        VectorPlace {
+            y: stencil.y.wrapping_offset(y).wrapping_offset(column * stencil.y_column_stride),
+            y_stride,
+            out: stencil.out.wrapping_offset(out).wrapping_offset(column * size),
+            out_stride,
+        }
+    };
+    // SAFETY: the caller ensures the columns of each run; each column is below `stencil.columns`, and each
+    // run below `stencil.runs`.
     unsafe {
-        while column + N * V::LANES <= whole {
-            columns::<V, M, N, C>(stencil, column, V::LANES);
-            column += N * V::LANES;
+        if stencil.columns <= V::LANES {
+            let strides = [stencil.y_run_stride, stencil.out_run_stride];
+            let mut run = 0;
+            while run + N <= stencil.runs {
+                columns::<V, M, N, C>(stencil, &place(run, 0, strides), stencil.columns);
+                run += N;
+            }
+            while run < stencil.runs {
+                columns::<V, M, 1, C>(stencil, &place(run, 0, strides), stencil.columns);
+                run += 1;
+            }
+            return;
         }
-        while column < whole {
-            columns::<V, M, 1, C>(stencil, column, V::LANES);
-            column += V::LANES;
-        }
-        if column < stencil.columns {
-            columns::<V, M, 1, C>(stencil, column, stencil.columns - column);
+        let strides = [V::LANES as isize * stencil.y_column_stride, V::LANES as isize * size];
+        let whole = stencil.columns - stencil.columns % V::LANES;
+        for run in 0..stencil.runs {
+            let mut column = 0;
+            while column + N * V::LANES <= whole {
+                columns::<V, M, N, C>(stencil, &place(run, column, strides), V::LANES);
+                column += N * V::LANES;
+            }
+            while column < whole {
+                columns::<V, M, 1, C>(stencil, &place(run, column, strides), V::LANES);
+                column += V::LANES;
+            }
+            if column < stencil.columns {
+                let rest = stencil.columns - column;
+                columns::<V, M, 1, C>(stencil, &place(run, column, strides), rest);
+            }
         }
     }
 }
 
-/// Sums `N` vectors of columns, from `column` on; only the first `active_lanes` lanes of each vector are
-/// columns.
+/// Sums `N` vectors of columns at a place; only the first `active_lanes` lanes of each vector are columns.
 ///
 /// # Safety
-/// Like [`StencilFn`]; all these columns are below `stencil.columns`.
+/// Like [`StencilFn`]; all these columns are columns of the runs.
 #[inline(always)]
 unsafe fn columns<V: Vector, const M: usize, const N: usize, const C: bool>(
     stencil: &StencilArguments,
-    column: usize,
+    place: &VectorPlace,
     active_lanes: usize,
 ) {
     let size = size_of::<V::Element>();
-    let width = V::LANES * size;
     let is_whole = active_lanes == V::LANES;
     // SAFETY: the caller ensures rows, columns, offsets and results.
     unsafe {
         let mut sums = [[V::zero(); N]; M];
-        let y = stencil.y.wrapping_offset(column as isize * stencil.y_column_stride);
         let mut x = stencil.x;
         for index in 0..stencil.length {
-            let from = y.wrapping_offset(*stencil.offsets.add(index));
+            let from = place.y.wrapping_offset(*stencil.offsets.add(index));
             let mut vectors = [V::zero(); N];
             for (vector, to) in vectors.iter_mut().enumerate() {
-                let skipped = (vector * V::LANES) as isize * stencil.y_column_stride;
+                let skipped = (vector as isize).wrapping_mul(place.y_stride);
                 let from = from.wrapping_offset(skipped);
                 *to = match (C, is_whole) {
                     (true, true) => V::load(from),
@@ -117,10 +162,10 @@ unsafe fn columns<V: Vector, const M: usize, const N: usize, const C: bool>(
             x = x.wrapping_add(M * size);
         }
         for (row, sums) in sums.into_iter().enumerate() {
-            let out = stencil.out.wrapping_offset(row as isize * stencil.out_row_stride);
-            let out = out.wrapping_add(column * size);
+            let out = place.out.wrapping_offset(row as isize * stencil.out_row_stride);
             for (vector, sum) in sums.into_iter().enumerate() {
-                let (to, sum) = (out.wrapping_add(vector * width), sum.finish_block());
+                let to = out.wrapping_offset((vector as isize).wrapping_mul(place.out_stride));
+                let sum = sum.finish_block();
                 if is_whole { sum.store(to) } else { sum.store_first(to, active_lanes) }
             }
         }

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::axes::ProductArray;
+use crate::axes::{ProductArray, Runs};
 use crate::order::MAX_CHAIN;
 use crate::plan::ProductPlan;
 use crate::run::MacroTile;
@@ -35,21 +35,23 @@ impl ProductPlan {
         while column < macro_tile.columns.end {
             let end = [y_run, out_run].map(|run| (column / run + 1) * run);
             let columns = column..macro_tile.columns.end.min(end[0]).min(end[1]);
-            column = columns.end;
-            // SAFETY: the columns have one stride; the rows are packed.
-            unsafe { self.stencil_run(macro_tile, columns, &offsets[..indices.len()], rows) }
+            let runs = self.columns.next_runs(&columns, macro_tile.columns.end);
+            column = columns.start + runs.count * columns.len();
+            // SAFETY: the columns of each run have one stride; the rows are packed.
+            unsafe { self.stencil_runs(macro_tile, columns, runs, &offsets[..indices.len()], rows) }
         }
     }
 
-    /// Sums columns of one stride for all rows of a macro tile.
+    /// Sums runs of columns for all rows of a macro tile. The first run has the columns `columns`.
     ///
     /// # Safety
     /// Like [`ProductPlan::stencils`]; `packed` has the elements of the rows for each index, and `offsets`
     /// has the offset of `y` for each index.
-    unsafe fn stencil_run(
+    unsafe fn stencil_runs(
         &self,
         macro_tile: &MacroTile,
         columns: Range<usize>,
+        runs: Runs,
         offsets: &[isize],
         packed: *const u8,
     ) {
@@ -66,6 +68,9 @@ impl ProductPlan {
                 offsets: offsets.as_ptr(),
                 length: offsets.len(),
                 columns: columns.len(),
+                runs: runs.count,
+                y_run_stride: runs.stride(ProductArray::Y),
+                out_run_stride: runs.stride(ProductArray::Out),
                 out: out.wrapping_offset(self.rows.offset(row, ProductArray::Out)),
                 out_row_stride: self.rows.fastest_stride(ProductArray::Out),
             };

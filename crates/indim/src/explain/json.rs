@@ -108,7 +108,7 @@ pub(super) fn explanation(explanation: &Explanation, has_machine_code: bool) -> 
         outputs: outputs.collect(),
         broadcasts: explanation.broadcasts().iter().map(broadcast_json).collect(),
         reductions: explanation.reductions().iter().map(reduction_json).collect(),
-        graph: graph.to_string(),
+        graph: format!("{graph:#}"),
         loop_nests: executable.nests().iter().map(ToString::to_string).collect(),
         level: executable.level().to_string(),
         programs: executable.compiled_nests().iter().map(ToString::to_string).collect(),

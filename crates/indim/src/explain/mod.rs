@@ -149,7 +149,7 @@ impl fmt::Display for Explanation {
         for reduction in &self.reductions {
             writeln!(formatter, "{reduction}")?;
         }
-        writeln!(formatter, "graph\n{}", indent(&self.graph.to_string()))?;
+        writeln!(formatter, "graph\n{}", indent(&format!("{:#}", self.graph)))?;
         writeln!(formatter, "loops\n{}", indent(&self.loops_text()))?;
         writeln!(formatter, "programs\n{}", indent(&self.programs_text()))?;
         writeln!(formatter, "one run\n{}", indent(&self.forecast_text()))
