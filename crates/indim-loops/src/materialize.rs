@@ -483,7 +483,7 @@ impl Requirements {
 
 /// For each value whether it has several uses, and its computation reads more than [`MAX_RECOMPUTED_ARRAYS`]
 /// arrays of at least its size. Such a value counts as one array for the values computed from it.
-fn long_values(graph: &Graph, bases: &ViewBases) -> Vec<bool> {
+fn long_values(graph: &ShapedGraph<'_>, bases: &ViewBases) -> Vec<bool> {
     let mut uses = vec![0_usize; graph.len()];
     let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
     operands.chain(graph.outputs()).for_each(|value| uses[value.index()] += 1);
@@ -491,7 +491,6 @@ fn long_values(graph: &Graph, bases: &ViewBases) -> Vec<bool> {
     // The arrays that each value is computed from, up to one more than the maximum.
     let mut arrays: Vec<SmallVec<[ValueId; MAX_RECOMPUTED_ARRAYS + 1]>> =
         vec![SmallVec::new(); graph.len()];
-    let count = |value: ValueId| graph[value].array_type.shape.element_count().ok();
     for (value, node) in graph.iter() {
         let is_array = !is_computed(&node.kind) || is_standalone(&node.kind);
         let mut read: SmallVec<[ValueId; MAX_RECOMPUTED_ARRAYS + 1]> = SmallVec::new();
@@ -499,9 +498,8 @@ fn long_values(graph: &Graph, bases: &ViewBases) -> Vec<bool> {
             read.push(value);
         } else {
             for &operand in node.operands.iter() {
-                let base = bases.get(operand).value;
-                let is_whole = count(base) >= count(value);
-                for &array in arrays[base.index()].iter().filter(|_| is_whole) {
+                let base = bases.get(operand);
+                for &array in arrays[base.value.index()].iter().filter(|_| !base.is_expanded) {
                     if read.len() <= MAX_RECOMPUTED_ARRAYS && !read.contains(&array) {
                         read.push(array);
                     }
