@@ -7,7 +7,7 @@
 use core::ops::Deref;
 use std::borrow::Cow;
 
-use foldhash::{HashMap, HashMapExt};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use super::classes::SizeClasses;
 use super::facts::SizeFacts;
@@ -63,10 +63,12 @@ impl Tracker for Shapes {
 fn add_missing(graph: &Graph, shapes: &mut [Option<SymbolicShape>]) {
     let mut classes = SizeClasses::of(graph, &SizeFacts::default());
     let mut symbols: HashMap<usize, Size> = HashMap::new();
-    for (value, _) in graph.iter() {
+    let mut representatives: HashSet<usize> = HashSet::new();
+    for (value, node) in graph.iter() {
         for (axis, &size) in shapes[value.index()].iter().flat_map(|shape| shape.iter().enumerate())
         {
             if let Size::Symbol(_) = size {
+                representatives.insert(node.array_type.shape[axis]);
                 let known = *symbols.entry(classes.class(value, axis)).or_insert(size);
                 debug_assert_eq!(known, size, "one class of axes has two symbols");
             }
@@ -75,7 +77,14 @@ fn add_missing(graph: &Graph, shapes: &mut [Option<SymbolicShape>]) {
     for (value, node) in graph.iter() {
         shapes[value.index()].get_or_insert_with(|| {
             let size = |(axis, &size): (usize, &usize)| {
-                symbols.get(&classes.class(value, axis)).copied().unwrap_or(Size::Known(size))
+                symbols.get(&classes.class(value, axis)).copied().unwrap_or_else(|| {
+                    // A pass whose new values no node connects to the others would fix a size here.
+                    debug_assert!(
+                        !representatives.contains(&size),
+                        "axis {axis} of {value} has the size of a symbol, and no node says which"
+                    );
+                    Size::Known(size)
+                })
             };
             node.array_type.shape.iter().enumerate().map(size).collect()
         });
