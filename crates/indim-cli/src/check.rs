@@ -153,10 +153,16 @@ impl Check {
                 let differences: String = failures.iter().map(failure_line).collect();
                 format!("failed: {name}\n{differences}")
             }
-            Ok(CheckReport { compared: 0, .. }) => {
-                counts.out_of_scope += 1;
-                format!("out of scope: {name}\n   the case states no expected results\n")
-            }
+            Ok(CheckReport { compared: 0, .. }) => match lint_errors(source) {
+                Some(findings) => {
+                    counts.failed += 1;
+                    format!("failed: {name}\n{findings}")
+                }
+                None => {
+                    counts.out_of_scope += 1;
+                    format!("out of scope: {name}\n   the case states no expected results\n")
+                }
+            },
             Ok(_) => {
                 counts.passed += 1;
                 match self.quiet {
@@ -169,7 +175,7 @@ impl Check {
     }
 }
 
-/// The findings of the lint about a program that indim does not run; `None` if none of them is an error.
+/// The findings of the lint about a program of which nothing is compared; `None` if none of them is an error.
 fn lint_errors(source: &SourceFile) -> Option<String> {
     let report = LintReport::new(source.clone(), &LintOptions::default()).ok()?;
     (!report.passes(false)).then(|| report.to_string())

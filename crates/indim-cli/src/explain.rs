@@ -250,6 +250,8 @@ impl Explain {
             ErrorCode::DEPENDS_ON_DATA,
             ErrorCode::INPUT_MISSING,
             ErrorCode::INPUT_ELEMENTS,
+            // An outline has higher limits on nesting.
+            ErrorCode::LIMIT,
         ];
         let is_of_whole_file = self.others.is_empty() && self.function.is_none();
         is_of_whole_file && !self.machine_code && codes.contains(&diagnostic.code)

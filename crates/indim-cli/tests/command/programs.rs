@@ -359,6 +359,75 @@ fn check_fails_for_an_illegal_program_around_operations_that_are_not_computed() 
     assert!(text.ends_with("0 passed, 0 failed, 1 out of scope\n"), "{text}");
 }
 
+#[test]
+fn check_fails_for_an_illegal_program_with_open_sizes() {
+    let layer = |number: usize, name: &str, kind: &str, inside: &str| {
+        format!(
+            "<layer id=\"{number}\" name=\"{name}\" type=\"{kind}\" version=\"opset1\">{inside}</layer>"
+        )
+    };
+    let port = |number: usize, sizes: &[i64]| {
+        let sizes: String = sizes.iter().map(|size| format!("<dim>{size}</dim>")).collect();
+        format!("<port id=\"{number}\" precision=\"FP32\">{sizes}</port>")
+    };
+    let program = |bias: i64| {
+        let (x, b) = ([-1, 8], [bias]);
+        let data = |shape: &str| format!("<data shape=\"{shape}\" element_type=\"f32\"/>");
+        let output = |number, sizes: &[i64]| format!("<output>{}</output>", port(number, sizes));
+        let input = |ports: &str| format!("<input>{ports}</input>");
+        let rule = "<data auto_broadcast=\"numpy\"/>";
+        let layers = [
+            layer(0, "x", "Parameter", &(data("?,8") + &output(0, &x))),
+            layer(1, "b", "Parameter", &(data(&bias.to_string()) + &output(0, &b))),
+            layer(
+                2,
+                "sum",
+                "Add",
+                &(rule.to_owned() + &input(&(port(0, &x) + &port(1, &b))) + &output(2, &x)),
+            ),
+            layer(3, "y", "Result", &input(&port(0, &x))),
+        ];
+        let edge = |[from, port, to, place]: [usize; 4]| {
+            format!(
+                "<edge from-layer=\"{from}\" from-port=\"{port}\" to-layer=\"{to}\" to-port=\"{place}\"/>"
+            )
+        };
+        let edges = [[0, 0, 2, 0], [1, 0, 2, 1], [2, 2, 3, 0]].map(edge);
+        format!(
+            "<net name=\"m\" version=\"11\"><layers>{}</layers><edges>{}</edges></net>",
+            layers.concat(),
+            edges.concat()
+        )
+    };
+    let (_folder, illegal) = file("illegal.xml", &program(7));
+    let run = indim(&["check", &illegal]);
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.starts_with("failed: ") && run.stdout.contains("sum"), "{}", run.stdout);
+    let (_folder, legal) = file("legal.xml", &program(8));
+    assert!(succeeds(&["check", &legal]).ends_with("0 passed, 0 failed, 1 out of scope\n"));
+}
+
+#[test]
+fn explain_outlines_branches_that_are_nested_too_deeply_to_run() {
+    let branch = |inside: String, depth: usize| {
+        format!(
+            "%r{depth} = \"stablehlo.if\"(%c) ({{ {inside} }}, {{ stablehlo.return %x : tensor<2xf32> }}) : \
+             (tensor<i1>) -> tensor<2xf32>\n  stablehlo.return %r{depth} : tensor<2xf32>"
+        )
+    };
+    let nested = (1..=20).fold("stablehlo.return %x : tensor<2xf32>".to_owned(), branch);
+    let body =
+        nested.strip_suffix("stablehlo.return %r20 : tensor<2xf32>").expect("the last return");
+    let program = format!(
+        "func.func @main(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {{\n  {body}return %r20 : \
+         tensor<2xf32>\n}}\n"
+    );
+    let (_folder, path) = file("deep.mlir", &program);
+    assert!(indim(&["run", &path]).stderr.contains("more nested loops and branches"));
+    let text = succeeds(&["explain", &path]);
+    assert!(text.contains("r20 (stablehlo.if)"), "{text}");
+}
+
 /// Required properties of a log, a run, a rule, a result and a location in the SARIF standard.
 #[test]
 fn lint_writes_a_sarif_log() {
