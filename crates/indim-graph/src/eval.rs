@@ -326,6 +326,10 @@ impl ConvertVisitor for Conversion<'_> {
 
 /// For each element of the result in row-major order, the position of its source in the operand.
 fn broadcast_sources(operand: &Array, map: &AxisMap, result: &Shape) -> Vec<usize> {
+    if result.contains(&0) {
+        // Its other axes may have more elements than memory.
+        return Vec::new();
+    }
     let mut strides = vec![0; result.rank()];
     for ((&to, &size), stride) in
         map.iter().zip(operand.shape().iter()).zip(operand.shape().row_major_strides())
