@@ -45,7 +45,7 @@ fn chained(index: usize, values: &[Value]) -> Value {
     if index.is_multiple_of(2) { last * x } else { last + x }
 }
 
-/// Value `i` is read again when there are `2 * i` values, so many values are live at once.
+/// Value `i` is read again when there are `2 * i` values, so half of the values are live at once.
 fn long_lived(index: usize, values: &[Value]) -> Value {
     let (early, last) = (&values[values.len() / 2], &values[values.len() - 1]);
     if index.is_multiple_of(2) { last * early } else { last + early }

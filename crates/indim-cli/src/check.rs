@@ -175,7 +175,7 @@ impl Check {
     }
 }
 
-/// The findings of the lint about a program of which nothing is compared; `None` if none of them is an error.
+/// The findings of the lint about a program without compared results; `None` if none of them is an error.
 fn lint_errors(source: &SourceFile) -> Option<String> {
     let report = LintReport::new(source.clone(), &LintOptions::default()).ok()?;
     (!report.passes(false)).then(|| report.to_string())

@@ -49,7 +49,7 @@ fn values_that_passes_add_have_the_symbols_of_their_neighbours() {
     let sunk = (&rows[0] + &rows[1]).sin();
     // The mean keeps its axis, which the last reshape drops.
     let mean = b.along(Reduction::Mean, &x, [1]).unwrap();
-    // Broadcasts of numbers, of which a reduction reads one.
+    // A reduction reads one of two broadcasts of numbers.
     let ones = b.broadcast_like(b.scalar(1.0f64), &[], &x).unwrap();
     let count = b.reduce(ReduceOp::Add, &ones, 0).unwrap();
     let product = b.along(Reduction::Softmax, &x, [0]).unwrap() * &x;

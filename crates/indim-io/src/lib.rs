@@ -1,5 +1,5 @@
-//! Arrays that are read and written by regions, and the files that hold results: what all formats of
-//! `indim-stores` share.
+//! The parts that all formats of `indim-stores` share: arrays that are read and written by regions, and the
+//! files that hold results.
 //!
 //! - `region.rs`: a rectangular part of an array, and the grid of regions that covers an array;
 //! - `source.rs`: the trait of readable arrays; `sink.rs`: the trait of results;

@@ -17,5 +17,5 @@ pub use derivative::Differentiate;
 use indim_builder::Value;
 use indim_graph::GraphError;
 
-/// What a method of the builder returns.
+/// The result of a method of the builder.
 type BuildResult<T = Value> = Result<T, GraphError>;

@@ -174,8 +174,8 @@ fn architecture_has_a_row_for_each_crate() {
     }
 }
 
-/// Maximum number of lines of code of a crate, without blank lines and comments: what a reader still knows
-/// as a whole. `docs/decisions/crate-size.md` has the reasons.
+/// Maximum number of lines of code of a crate, without blank lines and comments.
+/// `docs/decisions/crate-size.md` has the reasons.
 const MAX_CRATE_LINES: usize = 7000;
 
 /// The lines of a source that are neither blank nor comments.

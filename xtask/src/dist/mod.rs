@@ -80,7 +80,7 @@ pub(crate) fn dist(root: &Path, arguments: &[&str]) -> bool {
     is_fine
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Default)]
 struct Options {
     tests: bool,

@@ -8,7 +8,7 @@ use super::machine::{MACHINES, Machine};
 use super::packages::Packages;
 use crate::python;
 
-/// One release: its version, its folders, and what it is made for.
+/// One release: its version, folders and machines.
 pub(crate) struct Release {
     pub(crate) root: PathBuf,
     /// The folder of the made files.
@@ -101,7 +101,7 @@ impl Release {
     }
 }
 
-/// What makes and tries Python packages.
+/// The interpreter that makes and tries Python packages.
 const PYTHON: &str = "python3 (3.10 or later) with venv";
 
 /// Runs a command, and prints it.

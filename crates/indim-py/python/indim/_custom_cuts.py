@@ -19,7 +19,7 @@ class Cut:
 
     def __init__(self, custom, inner, arguments):
         self.custom, self.inner, self.arguments = custom, inner, arguments
-        #: The results in the recording around, and what the derivative needs besides.
+        #: The results in the recording around, and the residuals, which the derivative takes.
         self.results = self.residuals = None
         #: The positions of the results among the parameters of the recording.
         self.positions = []

@@ -102,7 +102,7 @@ class _Bound:
         return self._custom(*self.all_arguments(arguments))
 
     def forward(self, mode, arguments):
-        """The results, and what ``pull_back`` needs besides."""
+        """The results, and the residuals, which ``pull_back`` takes."""
         return self._custom._forward(self, mode, arguments)
 
     def pull_back(self, arguments, residuals, cotangent):

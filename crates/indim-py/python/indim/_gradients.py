@@ -78,7 +78,7 @@ class Gradient:
         return bound.args, bound.kwargs
 
     def _traced(self, args, kwargs):
-        """The value, the gradients and what the function returns besides, in the recording that runs."""
+        """The value, the gradients and the auxiliary results, in the recording that runs."""
         wrt_positions = _wrt_positions(args, self.argnums, self._name)
         function = self.__wrapped__
         if not self.has_aux:

@@ -70,7 +70,7 @@ def of_numpy(name):
 #: Functions that take JAX's `size`.
 _WITH_SIZE = ("argwhere", "compress", "extract", "flatnonzero", "nonzero", "unique")
 
-#: What to write for names that have another meaning in NumPy than in jax.numpy.
+#: The code to write for names that have another meaning in NumPy than in jax.numpy.
 _ADVICE = {"vectorize": "indim.numpy has no 'vectorize': write indim.vmap(f)"}
 
 

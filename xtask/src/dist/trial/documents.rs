@@ -1,4 +1,4 @@
-//! Trials of what a person or a program reads: the site, the licences, the bills.
+//! Trials of the documents of a release: the site, the licences, the bills.
 
 use std::path::Path;
 

@@ -13,7 +13,7 @@ const ARCHITECTURES: [(&str, &str); 1] = [("aarch64", "arm64")];
 /// The interpreter, and a library that NumPy needs.
 const DEBIAN_PACKAGES: [&str; 2] = ["python3", "libstdc++6"];
 
-/// The packages that the tests need besides the wheel, from PyPI.
+/// The packages of PyPI that the tests need beside the wheel.
 const PACKAGES: [&str; 3] = ["numpy", "pytest", "hypothesis"];
 
 /// Unpacks the interpreter if it is not there yet, and installs the wheel into a new folder next to it.
