@@ -507,7 +507,21 @@ impl GraphBuilder {
         axis: i64,
         rank: usize,
     ) -> Result<usize, GraphError> {
-        existing_axis(axis, rank).map_err(|kind| self.error(operation, operands, kind))
+        self.checked(operation, operands, existing_axis(axis, rank))
+    }
+
+    /// The result of a check of these operands. A closure in `map_err` would not pass the caller's line on.
+    #[track_caller]
+    pub(crate) fn checked<T>(
+        &self,
+        operation: &'static str,
+        operands: &[ValueId],
+        result: Result<T, GraphErrorKind>,
+    ) -> Result<T, GraphError> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(kind) => Err(self.error(operation, operands, kind)),
+        }
     }
 
     #[track_caller]

@@ -55,32 +55,6 @@ pub trait NodeAccess {
     /// The operand of a conversion; `None` if the value is not one.
     fn operand_of_conversion(&self, value: &Value) -> Option<Value>;
 
-    /// Checks that the number of bytes of an array of this type fits `isize`.
-    ///
-    /// # Errors
-    /// E5 `too-large`.
-    #[track_caller]
-    fn check_size(
-        &self,
-        operation: &'static str,
-        array_type: &ArrayType,
-        operands: &[ValueId],
-    ) -> Result<(), GraphError>;
-
-    /// The axis counted from the front; `rank` is the number of axes, and a negative `axis` counts from
-    /// the end.
-    ///
-    /// # Errors
-    /// `axis-out-of-range`.
-    #[track_caller]
-    fn checked_axis(
-        &self,
-        operation: &'static str,
-        operands: &[ValueId],
-        axis: i64,
-        rank: usize,
-    ) -> Result<usize, GraphError>;
-
     /// An error of an operation, with the names and types of its operands.
     #[track_caller]
     fn error(
@@ -134,27 +108,6 @@ impl NodeAccess for GraphBuilder {
     fn operand_of_conversion(&self, value: &Value) -> Option<Value> {
         let operand = GraphBuilder::operand_of_conversion(self, value.expect_id())?;
         Some(self.value(operand))
-    }
-
-    #[track_caller]
-    fn check_size(
-        &self,
-        operation: &'static str,
-        array_type: &ArrayType,
-        operands: &[ValueId],
-    ) -> Result<(), GraphError> {
-        GraphBuilder::check_size(self, operation, array_type, operands)
-    }
-
-    #[track_caller]
-    fn checked_axis(
-        &self,
-        operation: &'static str,
-        operands: &[ValueId],
-        axis: i64,
-        rank: usize,
-    ) -> Result<usize, GraphError> {
-        GraphBuilder::checked_axis(self, operation, operands, axis, rank)
     }
 
     #[track_caller]

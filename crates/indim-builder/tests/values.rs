@@ -95,11 +95,14 @@ fn an_error_is_drawn_with_the_line_of_its_caller() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
     let y = b.parameter("y", DType::F32, [2]).unwrap();
+    let whole = b.parameter("whole", DType::I32, [3]).unwrap();
     let errors = [
         (line!(), b.add(&x, &y, &[1]).unwrap_err()),
         (line!(), b.numpy().add(&x, &y).unwrap_err()),
         (line!(), b.reshape(&x, [7]).unwrap_err()),
         (line!(), b.exp(true).unwrap_err()),
+        (line!(), b.reverse(&x, &[7]).unwrap_err()),
+        (line!(), b.dot(&x, &whole).unwrap_err()),
     ];
     for (line, error) in errors {
         let shown = format!("{error:?}");

@@ -49,10 +49,6 @@ pub enum LaneReduction {
     Product,
 }
 
-/// Value of the mode argument: accumulators start from the identity, and lanes are combined at the end
-/// of a unit.
-pub const REDUCE_LANES_MODE: usize = 2;
-
 /// The operation that combines the lanes of each output. `None` unless a step has all 32 lanes and every
 /// output is a sum or product in `f64`, the reductions with a defined tree.
 pub fn lane_reductions(body: &Body, lanes: usize) -> Option<Vec<LaneReduction>> {

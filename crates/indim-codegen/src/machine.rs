@@ -72,7 +72,7 @@ pub struct Register(pub u32);
 
 impl Register {
     /// The register's number, as an index of lists.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -200,7 +200,7 @@ pub struct MachineInstruction<O> {
 
 impl<O: MachineOpcode> MachineInstruction<O> {
     /// Whether the source at `position` may be the memory operand `memory`.
-    pub fn may_read(&self, position: usize, memory: Memory) -> bool {
+    pub(crate) fn may_read(&self, position: usize, memory: Memory) -> bool {
         match self.action {
             Action::Vector(opcode) => {
                 opcode.memory_source() == Some(position) && opcode.may_read(memory)
@@ -237,7 +237,7 @@ impl<O> Default for VirtualCode<O> {
 
 impl<O: Copy> VirtualCode<O> {
     /// Unrolls the code: `copies` copies of `lanes` lanes each.
-    pub fn unrolled(&self, copies: u32, lanes: u32) -> VirtualCode<O> {
+    pub(crate) fn unrolled(&self, copies: u32, lanes: u32) -> VirtualCode<O> {
         let mut all = VirtualCode::default();
         let mut shared = vec![None; self.homes.len()];
         for copy in 0..copies {

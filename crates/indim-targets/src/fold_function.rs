@@ -3,7 +3,6 @@
 use indim_ops::meaning::reduction::REDUCTION_LANES;
 
 use crate::function::{Addresses, ExecutableCode, Function};
-use indim_codegen::compile_fold::REDUCE_LANES_MODE;
 
 /// Maximum number of outputs of a body that folds.
 pub const MAX_FOLDS: usize = 4;
@@ -32,6 +31,10 @@ pub struct FoldArgs<'a> {
     /// tree. Requires `starts_from_identity`, 32 columns and [`Function::can_reduce_lanes`].
     pub reduces_lanes: bool,
 }
+
+/// Value of the mode argument: accumulators start from the identity, and lanes are combined at the end
+/// of a unit.
+pub(crate) const REDUCE_LANES_MODE: usize = 2;
 
 /// Entry point of code that folds. Arguments: addresses of the operands (outputs first), strides in bytes,
 /// number of units, columns and rows, and how accumulators begin: 0 from memory, 1 from the identity,

@@ -268,4 +268,16 @@ fn mistakes_are_errors() {
     assert_eq!(vmap(usize::MAX / 4, &batched, &shared), Err("too-large"));
     let error = graph.vmap(2, &batched, &[None, None]).unwrap_err();
     assert!(error.draw().contains("out_axes"), "{}", error.draw());
+    // Each error has the line of the caller.
+    let errors = [
+        (line!(), graph.vmap(2, &[Some(2), None], &shared).unwrap_err()),
+        (line!(), graph.vmap(2, &batched, &[Some(7), None]).unwrap_err()),
+        (line!(), graph.vmap(2, &batched, &[None, None]).unwrap_err()),
+        (line!(), graph.vmap(2, &batched, &[]).unwrap_err()),
+        (line!(), graph.vmap(usize::MAX / 4, &batched, &shared).unwrap_err()),
+    ];
+    for (line, error) in errors {
+        let location = error.location.unwrap();
+        assert_eq!((location.file(), location.line()), (file!(), line), "{error}");
+    }
 }

@@ -224,8 +224,7 @@ impl GraphBuilder {
         ids: &[ValueId],
     ) -> Result<DType, GraphError> {
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
-        check_operands(&types, types.len(), false, |_| true)
-            .map_err(|kind| self.error(name, ids, kind))
+        self.checked(name, ids, check_operands(&types, types.len(), false, |_| true))
     }
 
     #[track_caller]

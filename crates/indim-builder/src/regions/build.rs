@@ -243,8 +243,8 @@ impl GraphBuilder {
         limit: u64,
     ) -> BuildResult<Vec<Value>> {
         let types = self.types_of(operands);
-        let states = check_while(condition, body, &types)
-            .map_err(|kind| self.error(operation, operands, kind))?;
+        let checked = check_while(condition, body, &types);
+        let states = self.checked(operation, operands, checked)?;
         let node = |(result, array_type): (usize, &ArrayType)| {
             let (condition, body) = (condition.clone(), body.clone());
             let kind = NodeKind::While { condition, body, limit, result };
@@ -262,8 +262,7 @@ impl GraphBuilder {
     ) -> BuildResult<Vec<Value>> {
         let types = self.types_of(operands);
         let shared: Arc<[Region]> = branches.into();
-        let results =
-            check_branch(branches, &types).map_err(|kind| self.error(operation, operands, kind))?;
+        let results = self.checked(operation, operands, check_branch(branches, &types))?;
         let node = |(result, array_type): (usize, &ArrayType)| {
             let kind = NodeKind::Branch { branches: shared.clone(), result };
             self.add_node(kind, operands, array_type.clone())

@@ -13,6 +13,7 @@ mod walk;
 
 use core::panic::Location;
 
+use indim_graph::signature::existing_axis;
 use indim_graph::{Graph, GraphError, GraphErrorKind, remove_unused};
 
 use crate::BuildResult;
@@ -73,33 +74,45 @@ impl Vectorize for Graph {
         in_axes: &[Option<i64>],
         out_axes: &[Option<i64>],
     ) -> Result<Graph, GraphError> {
-        check_count(self.parameters().len(), in_axes.len())?;
-        check_count(self.outputs().len(), out_axes.len())?;
-        let b = GraphBuilder::new();
-        let batcher = Batcher { b: &b, size };
-        let parameters =
-            (0..in_axes.len()).map(|index| parameter(self, index, &batcher, in_axes[index]));
-        let parameters = parameters.collect::<Result<Vec<BatchValue>, GraphError>>()?;
-        let results = batcher.graph(self, &parameters)?;
-        let outputs = results.iter().zip(out_axes).enumerate();
-        let outputs = outputs.map(|(index, (result, &axis))| output(&batcher, index, result, axis));
-        let outputs = outputs.collect::<Result<Vec<Value>, GraphError>>()?;
-        Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+        let caller = Location::caller();
+        vectorized(self, size, in_axes, out_axes).map_err(|error| error.at(caller))
     }
 }
 
-#[track_caller]
+fn vectorized(
+    graph: &Graph,
+    size: usize,
+    in_axes: &[Option<i64>],
+    out_axes: &[Option<i64>],
+) -> Result<Graph, GraphError> {
+    check_count(graph.parameters().len(), in_axes.len())?;
+    check_count(graph.outputs().len(), out_axes.len())?;
+    let b = GraphBuilder::new();
+    let batcher = Batcher { b: &b, size };
+    let parameters =
+        (0..in_axes.len()).map(|index| parameter(graph, index, &batcher, in_axes[index]));
+    let parameters = parameters.collect::<Result<Vec<BatchValue>, GraphError>>()?;
+    let results = batcher.graph(graph, &parameters)?;
+    let outputs = results.iter().zip(out_axes).enumerate();
+    let outputs = outputs.map(|(index, (result, &axis))| output(&batcher, index, result, axis));
+    let outputs = outputs.collect::<Result<Vec<Value>, GraphError>>()?;
+    Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+}
+
+/// An error of `vmap` that concerns none of its operands.
+fn vmap_error(kind: GraphErrorKind) -> GraphError {
+    GraphError::new(kind, VMAP, Vec::new())
+}
+
 fn check_count(expected: usize, given: usize) -> Result<(), GraphError> {
     if expected == given {
         return Ok(());
     }
-    let kind = GraphErrorKind::WrongOperandCount { expected, given };
-    Err(GraphError::new(kind, VMAP, Vec::new()).at(Location::caller()))
+    Err(vmap_error(GraphErrorKind::WrongOperandCount { expected, given }))
 }
 
 /// Adds a parameter of `graph` to the builder, with the batch at `axis` of the array; in the value, the batch
 /// is the first axis.
-#[track_caller]
 fn parameter(
     graph: &Graph,
     index: usize,
@@ -113,14 +126,13 @@ fn parameter(
         let value = b.parameter(name, array_type.dtype, sizes)?;
         return Ok(BatchValue { value, is_batched: false });
     };
-    let axis = b.checked_axis(VMAP, &[], axis, sizes.len() + 1)?;
+    let axis = existing_axis(axis, sizes.len() + 1).map_err(vmap_error)?;
     sizes.insert(axis, batcher.size);
     let value = moved_axis(&b.parameter(name, array_type.dtype, sizes)?, axis, 0)?;
     Ok(BatchValue { value, is_batched: true })
 }
 
 /// The output `index`, with the batch at `axis`.
-#[track_caller]
 fn output(
     batcher: &Batcher<'_>,
     index: usize,
@@ -139,6 +151,6 @@ fn output(
     };
     let batched = batcher.batched(result)?;
     let rank = batched.array_type()?.shape.rank();
-    let axis = b.checked_axis(VMAP, &[], axis, rank)?;
+    let axis = existing_axis(axis, rank).map_err(vmap_error)?;
     moved_axis(&batched, 0, axis)
 }

@@ -1,11 +1,11 @@
 //! The rule of each kind of node: how it computes all elements of the batch at once.
 
-use indim_graph::{AxisSlice, Graph, GraphError, Node, NodeKind, ValueId};
+use indim_graph::{AxisSlice, Graph, GraphError, GraphErrorKind, Node, NodeKind, ValueId};
 use indim_ops::ArrayType;
 use indim_shape::{AxisMap, Shape};
 
-use super::VMAP;
 use super::control::ControlResults;
+use super::{VMAP, vmap_error};
 use crate::BuildResult;
 use indim_builder::{GraphBuilder, NodeAccess, Value};
 
@@ -105,8 +105,10 @@ impl Batcher<'_> {
     pub(super) fn batched_type(&self, of: &ArrayType) -> Result<ArrayType, GraphError> {
         let sizes = core::iter::once(self.size).chain(of.shape.iter().copied());
         let batched = ArrayType::new(of.dtype, sizes.collect::<Shape>());
-        self.b.check_size(VMAP, &batched, &[])?;
-        Ok(batched)
+        match batched.shape.byte_count(of.dtype.size()) {
+            Ok(_) => Ok(batched),
+            Err(error) => Err(vmap_error(GraphErrorKind::Shape(Box::new(error)))),
+        }
     }
 
     pub(super) fn ids_of<'v>(

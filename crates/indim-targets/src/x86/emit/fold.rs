@@ -10,10 +10,10 @@ use iced_x86::{Code, Register as PhysicalRegister};
 
 use super::moves::move_codes;
 use super::{Address, CALLEE_SAVED, Emitter, Operand, Roles, X86Input, vector_register};
+use crate::fold_function::REDUCE_LANES_MODE;
 use crate::x86::assembler::Jump;
 use crate::x86::instruction_set::X86InstructionSet;
 use indim_codegen::compile::AccumulatorRegister;
-use indim_codegen::compile_fold::REDUCE_LANES_MODE;
 use indim_codegen::layout::OperandForm;
 
 /// Frame word of the number of rows.
