@@ -40,39 +40,41 @@ mod tests {
         document.clone()
     }
 
-    /// The jobs of a workflow, with at least one step each.
+    /// The jobs of a workflow.
     fn jobs(name: &str, workflow: &Yaml) -> Vec<Yaml> {
         let jobs = workflow["jobs"].as_hash().unwrap_or_else(|| panic!("{name} has no jobs"));
-        let jobs: Vec<Yaml> = jobs.values().cloned().collect();
-        assert!(
-            jobs.iter().all(|job| job["steps"].as_vec().is_some_and(|it| !it.is_empty())),
-            "{name}"
-        );
-        jobs
+        jobs.values().cloned().collect()
+    }
+
+    /// The steps of a job, at least one.
+    fn steps<'a>(name: &str, job: &'a Yaml) -> &'a [Yaml] {
+        let steps = job["steps"].as_vec().filter(|steps| !steps.is_empty());
+        steps.unwrap_or_else(|| panic!("{name}: a job without steps"))
+    }
+
+    /// The steps of all jobs of all workflows, with the names of the workflows.
+    fn all_steps() -> Vec<(String, Yaml)> {
+        let mut all = Vec::new();
+        for (name, text) in workflows() {
+            for job in jobs(&name, &parsed(&name, &text)) {
+                all.extend(steps(&name, &job).iter().map(|step| (name.clone(), step.clone())));
+            }
+        }
+        all
     }
 
     #[test]
-    fn workflows_call_project_commands_that_exist() {
-        let commands = include_str!("main.rs");
-        let mut called = Vec::new();
-        for (name, text) in workflows() {
-            for job in jobs(&name, &parsed(&name, &text)) {
-                let steps = job["steps"].as_vec().unwrap().iter();
-                for script in steps.filter_map(|step| step["run"].as_str()) {
-                    for rest in script.split("cargo xtask ").skip(1) {
-                        let command = rest.split_whitespace().next().unwrap();
-                        let is_known = commands.contains(&format!("Some(\"{command}\")"));
-                        assert!(is_known, "{name}: `cargo xtask {command}`");
-                        called.push(command.to_owned());
-                    }
-                }
-            }
-        }
+    fn tests_fuzz_targets_and_releases_run() {
+        let steps = all_steps();
+        let scripts: Vec<&str> =
+            steps.iter().filter_map(|(_, step)| step["run"].as_str()).collect();
+        let called: Vec<&str> = scripts
+            .iter()
+            .flat_map(|script| script.split("cargo xtask ").skip(1))
+            .filter_map(|rest| rest.split_whitespace().next())
+            .collect();
         for command in ["test", "fuzz", "dist"] {
-            assert!(
-                called.iter().any(|it| it == command),
-                "no workflow runs {command}: {called:?}"
-            );
+            assert!(called.contains(&command), "no workflow runs {command}: {called:?}");
         }
     }
 
@@ -93,11 +95,10 @@ mod tests {
                 );
                 // A job that writes runs no code of the repository.
                 if job["permissions"]["contents"].as_str() == Some("write") {
-                    let steps = job["steps"].as_vec().unwrap();
                     let checks_out = |step: &Yaml| {
                         step["uses"].as_str().is_some_and(|it| it.contains("checkout"))
                     };
-                    assert!(!steps.iter().any(checks_out), "{name}");
+                    assert!(!steps(&name, &job).iter().any(checks_out), "{name}");
                 }
             }
         }
@@ -106,17 +107,11 @@ mod tests {
     #[test]
     fn actions_have_major_versions() {
         let mut count = 0;
-        for (name, text) in workflows() {
-            for job in jobs(&name, &parsed(&name, &text)) {
-                for action in
-                    job["steps"].as_vec().unwrap().iter().filter_map(|it| it["uses"].as_str())
-                {
-                    let version =
-                        action.split_once("@v").unwrap_or_else(|| panic!("{name}: {action}")).1;
-                    assert!(version.parse::<u32>().is_ok(), "{name}: {action}");
-                    count += 1;
-                }
-            }
+        for (name, step) in all_steps() {
+            let Some(action) = step["uses"].as_str() else { continue };
+            let version = action.split_once("@v").unwrap_or_else(|| panic!("{name}: {action}")).1;
+            assert!(version.parse::<u32>().is_ok(), "{name}: {action}");
+            count += 1;
         }
         assert!(count >= 5, "{count} actions");
     }

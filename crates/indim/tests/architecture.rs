@@ -83,9 +83,15 @@ fn documents_name_items_that_exist() {
 }
 
 #[test]
-fn documents_name_project_commands_that_exist() {
+fn documents_and_workflows_name_project_commands_that_exist() {
     let commands = fs::read_to_string(root().join("xtask/src/main.rs")).unwrap();
-    for document in documents() {
+    let workflows: Vec<PathBuf> = fs::read_dir(root().join(".github/workflows"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yml"))
+        .collect();
+    assert!(!workflows.is_empty());
+    for document in documents().into_iter().chain(workflows) {
         let text = fs::read_to_string(&document).unwrap();
         for rest in text.split("cargo xtask ").skip(1) {
             let name: String =
