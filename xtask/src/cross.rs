@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::program::cargo_program;
 use crate::{cargo_of, root};
 
 const USAGE: &str = "\
@@ -15,12 +16,14 @@ cargo xtask cross [MACHINE...] [--bounded]
   `--bounded` leaves out the long tests: digests, checksums and machine code remain, and, where the width of
   pointers or the order of bytes differ, rules and graphs.";
 
-/// A machine that this one can emulate.
-struct Machine {
-    name: &'static str,
-    target: &'static str,
-    /// The C compiler that links; for wasm32 a linker, which Debian's toolchain needs.
-    linker: &'static str,
+/// A machine that this one builds for.
+pub(crate) struct Machine {
+    /// Its name as Linux and Python's platform tags have it.
+    pub(crate) name: &'static str,
+    pub(crate) target: &'static str,
+    /// The C compiler that links; for wasm32 a linker, which Debian's toolchain needs. `None` for that of
+    /// this machine.
+    linker: Option<&'static str>,
     runner: Runner,
     /// Its pointer width or byte order differs from that of x86-64 and aarch64, so bounded runs test rules
     /// and graphs too.
@@ -31,6 +34,8 @@ struct Machine {
 
 /// The emulator of the other machine.
 enum Runner {
+    /// This machine, without an emulator.
+    Host,
     /// QEMU's emulator of user programs, with the first version that computes correctly.
     Emulator { program: &'static str, libraries: &'static str, min_version: (u32, u32) },
     /// This processor, with the other machine's loader.
@@ -39,23 +44,36 @@ enum Runner {
     Node,
 }
 
-const MACHINES: &[Machine] = &[
-    Machine {
-        name: "aarch64",
-        target: "aarch64-unknown-linux-gnu",
-        linker: "aarch64-linux-gnu-gcc",
-        runner: Runner::Emulator {
-            program: "qemu-aarch64",
-            libraries: "/usr/aarch64-linux-gnu",
-            min_version: (7, 2),
-        },
-        has_other_layout: false,
-        packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user",
+/// The machine that builds releases.
+pub(crate) const X86_64: Machine = Machine {
+    name: "x86_64",
+    target: "x86_64-unknown-linux-gnu",
+    linker: None,
+    runner: Runner::Host,
+    has_other_layout: false,
+    packages: "",
+};
+
+pub(crate) const AARCH64: Machine = Machine {
+    name: "aarch64",
+    target: "aarch64-unknown-linux-gnu",
+    linker: Some("aarch64-linux-gnu-gcc"),
+    runner: Runner::Emulator {
+        program: "qemu-aarch64",
+        libraries: "/usr/aarch64-linux-gnu",
+        min_version: (7, 2),
     },
+    has_other_layout: false,
+    packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user",
+};
+
+/// The machines with tests by emulation.
+const MACHINES: &[Machine] = &[
+    AARCH64,
     Machine {
         name: "s390x",
         target: "s390x-unknown-linux-gnu",
-        linker: "s390x-linux-gnu-gcc",
+        linker: Some("s390x-linux-gnu-gcc"),
         // QEMU 7.2 multiplies 32-bit floats into 64 bits wrongly, which shows as wrong asin, erfc and hypot.
         runner: Runner::Emulator {
             program: "qemu-s390x",
@@ -68,7 +86,7 @@ const MACHINES: &[Machine] = &[
     Machine {
         name: "i686",
         target: "i686-unknown-linux-gnu",
-        linker: "i686-linux-gnu-gcc",
+        linker: Some("i686-linux-gnu-gcc"),
         runner: Runner::Native { loader: "/lib/ld-linux.so.2" },
         has_other_layout: true,
         packages: "gcc-i686-linux-gnu libc6-dev-i386-cross libc6-i386 lib32gcc-s1",
@@ -76,7 +94,7 @@ const MACHINES: &[Machine] = &[
     Machine {
         name: "wasm32",
         target: "wasm32-unknown-unknown",
-        linker: "wasm-ld",
+        linker: Some("wasm-ld"),
         runner: Runner::Node,
         has_other_layout: true,
         packages: "nodejs lld",
@@ -126,8 +144,7 @@ fn machine(name: &str) -> Option<&'static Machine> {
 fn test_on(machine: &Machine, is_bounded: bool) -> bool {
     let missing = missing(machine);
     if !missing.is_empty() {
-        eprintln!("for {}, there is missing:", machine.name);
-        missing.iter().for_each(|what| eprintln!("  {what}"));
+        eprintln!("{}", list_of_missing(machine, &missing));
         return false;
     }
     let Some(toolchain) = toolchain(machine) else { return false };
@@ -135,6 +152,11 @@ fn test_on(machine: &Machine, is_bounded: bool) -> bool {
         Runner::Node => build(machine, &toolchain) && run_module(machine),
         _ => test(machine, &toolchain, is_bounded),
     }
+}
+
+/// The missing programs and libraries for a machine, one a line.
+fn list_of_missing(machine: &Machine, missing: &[String]) -> String {
+    format!("for {} there is missing:\n  {}", machine.name, missing.join("\n  "))
 }
 
 /// The missing programs and libraries for building for the machine and for emulating it, in words.
@@ -147,6 +169,7 @@ fn missing(machine: &Machine) -> Vec<String> {
     };
     let packages = machine.packages;
     match machine.runner {
+        Runner::Host => {}
         Runner::Emulator { program, libraries, min_version } => {
             let (major, minor) = min_version;
             let found = version(program).as_deref().and_then(emulator_version);
@@ -166,9 +189,13 @@ fn missing(machine: &Machine) -> Vec<String> {
     missing
 }
 
-/// The missing packages for building for the other machine, in words.
+/// The missing packages for building for the machine, in words.
 fn missing_to_build(machine: &Machine) -> Vec<String> {
     let mut missing = Vec::new();
+    let is_x86_64 = cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"));
+    if matches!(machine.runner, Runner::Host) && !is_x86_64 {
+        missing.push("x86-64 Linux with glibc, which builds releases".to_owned());
+    }
     let target = machine.target;
     if toolchain(machine).is_none() {
         missing.push(format!(
@@ -188,14 +215,9 @@ fn missing_to_build(machine: &Machine) -> Vec<String> {
 /// packages.
 pub(crate) fn build_for_wasm32(arguments: &[&str]) -> Option<PathBuf> {
     let machine = machine("wasm32")?;
-    let missing = missing_to_build(machine);
-    if !missing.is_empty() {
-        eprintln!("for {}, there is missing:", machine.target);
-        missing.iter().for_each(|what| eprintln!("  {what}"));
-        return None;
-    }
-    let is_built = run_cargo(machine, &toolchain(machine)?, &[&["build"], arguments].concat());
-    is_built.then(|| root().join(target_folder(machine)).join(machine.target))
+    let toolchain = builds_with(machine).map_err(|error| eprintln!("{error}")).ok()?;
+    let is_built = run_cargo(machine, &toolchain, &[&["build"], arguments].concat());
+    is_built.then(|| target_folder(machine).join(machine.target))
 }
 
 /// How to build for another machine: cargo and its environment.
@@ -204,20 +226,34 @@ pub(crate) struct Builder {
     pub(crate) variables: Vec<(String, String)>,
     /// Whether each build needs `-Zbuild-std`.
     pub(crate) builds_std: bool,
-    /// The folder of the built files.
+    /// The folder of the built profiles.
     pub(crate) folder: PathBuf,
 }
 
-/// How to build for the machine of this name; an error lists what is missing, in words.
-pub(crate) fn builder(name: &str) -> Result<Builder, Vec<String>> {
-    let machine = machine(name).ok_or_else(|| vec![format!("a machine `{name}`")])?;
+impl Machine {
+    /// How to build for it; an error lists what is missing.
+    pub(crate) fn builder(&self) -> Result<Builder, String> {
+        let toolchain = builds_with(self)?;
+        let variables = variables(self, &toolchain);
+        let folder = target_folder(self).join(self.target);
+        Ok(Builder { cargo: toolchain.cargo, variables, builds_std: toolchain.builds_std, folder })
+    }
+
+    /// The program that runs its programs; `None` if this machine runs them.
+    pub(crate) fn emulator(&self) -> Option<&'static str> {
+        match self.runner {
+            Runner::Emulator { program, .. } => Some(program),
+            _ => None,
+        }
+    }
+}
+
+/// The toolchain that builds for the machine; an error lists what is missing.
+fn builds_with(machine: &Machine) -> Result<Toolchain, String> {
     let missing = missing_to_build(machine);
-    let Some(toolchain) = toolchain(machine).filter(|_| missing.is_empty()) else {
-        return Err(missing);
-    };
-    let variables = variables(machine, &toolchain);
-    let folder = root().join(target_folder(machine));
-    Ok(Builder { cargo: toolchain.cargo, variables, builds_std: toolchain.builds_std, folder })
+    toolchain(machine)
+        .filter(|_| missing.is_empty())
+        .ok_or_else(|| list_of_missing(machine, &missing))
 }
 
 /// The output of `PROGRAM --version`; `None` if the program does not exist.
@@ -235,7 +271,7 @@ fn emulator_version(text: &str) -> Option<(u32, u32)> {
 
 /// The first compiler that has the target's standard library, or else its source.
 fn toolchain(machine: &Machine) -> Option<Toolchain> {
-    let installed = (std::env::var_os("CARGO").map_or("cargo".into(), PathBuf::from), None);
+    let installed = (cargo_program(), None);
     let debian = (PathBuf::from("/usr/bin/cargo"), Some(PathBuf::from("/usr/bin/rustc")));
     let found = [installed, debian].into_iter().filter_map(|(cargo, rustc)| {
         let libraries = sysroot(rustc.as_deref())?.join("lib/rustlib");
@@ -250,7 +286,7 @@ fn toolchain(machine: &Machine) -> Option<Toolchain> {
 fn linker(machine: &Machine) -> Option<&'static str> {
     let brings_one = matches!(machine.runner, Runner::Node)
         && toolchain(machine).is_some_and(|toolchain| toolchain.rustc.is_none());
-    (!brings_one).then_some(machine.linker)
+    machine.linker.filter(|_| !brings_one)
 }
 
 fn sysroot(rustc: Option<&Path>) -> Option<PathBuf> {
@@ -331,14 +367,15 @@ fn run_cargo(machine: &Machine, toolchain: &Toolchain, arguments: &[&str]) -> bo
 }
 
 /// The machine's own build folder, so that machines do not wait for each other.
-fn target_folder(machine: &Machine) -> String {
-    format!("target/cross/{}", machine.name)
+fn target_folder(machine: &Machine) -> PathBuf {
+    root().join("target/cross").join(machine.name)
 }
 
 /// The environment in which cargo builds, links and runs for the machine.
 fn variables(machine: &Machine, toolchain: &Toolchain) -> Vec<(String, String)> {
-    let mut variables = vec![("CARGO_TARGET_DIR".to_owned(), target_folder(machine))];
+    let mut variables = Vec::new();
     let mut set = |name: &str, value: &str| variables.push((name.to_owned(), value.to_owned()));
+    set("CARGO_TARGET_DIR", &target_folder(machine).to_string_lossy());
     if let Some(rustc) = &toolchain.rustc {
         set("RUSTC", &rustc.to_string_lossy());
         set("RUSTDOC", &rustc.with_file_name("rustdoc").to_string_lossy());
@@ -366,9 +403,9 @@ fn run_module(machine: &Machine) -> bool {
         const bytes = require('fs').readFileSync(process.argv[1]);\
         WebAssembly.instantiate(bytes, {}).then(({ instance }) => instance.exports.main(0, 0))\
         .then(code => { process.exitCode = code; })";
-    let module =
-        format!("{}/{}/release/examples/self_check.wasm", target_folder(machine), machine.target);
+    let built = target_folder(machine).join(machine.target);
+    let module = built.join("release/examples/self_check.wasm");
     eprintln!("+ node self_check.wasm");
-    let status = Command::new("node").args(["-e", SCRIPT, &module]).current_dir(root()).status();
+    let status = Command::new("node").args(["-e", SCRIPT]).arg(&module).status();
     status.is_ok_and(|status| status.success())
 }

@@ -11,7 +11,7 @@ const REQUIREMENTS: &str = "crates/indim/tests/formats/requirements.txt";
 /// Installs the systems, and runs the tests that need them.
 pub(crate) fn formats(root: &Path) -> bool {
     if !python::is_available() {
-        eprintln!("it takes python3 (3.10 or later) with venv");
+        eprintln!("it takes {}", python::INTERPRETER);
         return false;
     }
     let folder = root.join("target/python/formats");
@@ -35,7 +35,7 @@ pub(crate) fn formats(root: &Path) -> bool {
 /// Installs the packages that read array files, and runs the test that needs them.
 pub(crate) fn stores(root: &Path) -> bool {
     if !python::is_available() {
-        eprintln!("it takes python3 (3.10 or later) with venv");
+        eprintln!("it takes {}", python::INTERPRETER);
         return false;
     }
     let folder = root.join("target/python/stores");

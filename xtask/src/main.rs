@@ -8,6 +8,7 @@ mod everything;
 mod formats;
 mod fuzz;
 mod lines;
+mod program;
 mod python;
 mod site;
 mod weight;
@@ -15,6 +16,8 @@ mod workflows;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+use program::cargo_program;
 
 const HELP: &str = "\
 cargo xtask COMMAND
@@ -138,24 +141,13 @@ fn demo() -> bool {
 
 /// Writes the output of the example `example` of `package` to the document at `path`.
 fn page(package: &str, example: &str, path: &str) -> bool {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let arguments = ["run", "--quiet", "--package", package, "--example", example];
-    match Command::new(cargo).args(arguments).current_dir(root).output() {
-        Ok(output) if output.status.success() => {
-            std::fs::write(format!("{root}/{path}"), output.stdout)
-                .map_err(|error| eprintln!("{path} cannot be written: {error}"))
-                .is_ok()
-        }
-        Ok(output) => {
-            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
-            false
-        }
-        Err(error) => {
-            eprintln!("cargo cannot be run: {error}");
-            false
-        }
-    }
+    let mut run = Command::new(cargo_program());
+    run.args(["run", "--quiet", "--package", package, "--example", example]).current_dir(root());
+    let written = program::text(&mut run).and_then(|text| {
+        std::fs::write(root().join(path), text)
+            .map_err(|error| format!("{path} cannot be written: {error}"))
+    });
+    written.map_err(|error| eprintln!("{error}")).is_ok()
 }
 
 /// Measures accuracy, compiled for this processor: that is several times faster, with the same bits.
@@ -170,8 +162,7 @@ fn accuracy(arguments: &[&str]) -> bool {
 
 /// Runs cargo in the workspace, and prints the command.
 fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    cargo_of(Path::new(&cargo), arguments, variables)
+    cargo_of(&cargo_program(), arguments, variables)
 }
 
 /// Like [`cargo`], with the cargo of another toolchain.

@@ -10,6 +10,12 @@ use crate::cargo;
 
 const PACKAGE: &str = "crates/indim-py";
 
+/// The interpreter that makes and tests Python packages, in words.
+pub(crate) const INTERPRETER: &str = "python3 (3.10 or later) with venv";
+
+/// The versions of maturin that build wheels.
+pub(crate) const MATURIN_VERSIONS: &str = ">=1.9,<2";
+
 /// Whether a supported interpreter is installed, with the module that makes environments.
 pub(crate) fn is_available() -> bool {
     let program = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
@@ -19,7 +25,7 @@ pub(crate) fn is_available() -> bool {
 
 /// The missing interpreter, in words.
 pub(crate) fn missing() -> Vec<String> {
-    if is_available() { Vec::new() } else { vec!["python3 (3.10 or later) with venv".to_owned()] }
+    if is_available() { Vec::new() } else { vec![INTERPRETER.to_owned()] }
 }
 
 /// The interpreter of the system, or the one that `PYTHON` names.
@@ -59,7 +65,8 @@ fn built_wheel(root: &Path) -> Option<PathBuf> {
         "--out".as_ref(),
         wheels.as_os_str(),
     ];
-    let is_built = pip(root, &builder, &["install".as_ref(), "maturin>=1.9,<2".as_ref()])
+    let maturin = format!("maturin{MATURIN_VERSIONS}");
+    let is_built = pip(root, &builder, &["install".as_ref(), maturin.as_ref()])
         && run(&package, &builder, &build);
     if is_built { wheel(&wheels) } else { None }
 }

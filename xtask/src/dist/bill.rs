@@ -5,25 +5,24 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::packages::{Package, Packages};
+use super::product::Product;
 
-/// The package of the command, which contains glibc too.
-const COMMAND: &str = "indim-cli";
-
-/// The bill of a product built from `root_package`: its crates, with licences, checksums and dependencies.
-/// The same crates give the same bytes.
+/// The bill of a product: its crates, with licences, checksums and dependencies. The same crates give the
+/// same bytes.
 pub(crate) fn bill(
     packages: &Packages,
-    root_package: &str,
+    product: &Product,
     identities: &BTreeSet<String>,
 ) -> Result<String, String> {
     let crates: Vec<&Package> = identities.iter().filter_map(|it| packages.0.get(it)).collect();
-    let product = crates.iter().find(|package| package.name == root_package);
-    let product = product.ok_or_else(|| format!("{root_package} is not a package"))?;
+    let root_package = crates.iter().find(|package| package.name == product.package);
+    let root_package =
+        root_package.ok_or_else(|| format!("{} is not a package", product.package))?;
     let mut components: Vec<Value> = (crates.iter())
-        .filter(|package| package.name != root_package)
+        .filter(|package| package.name != product.package)
         .map(|package| component(package, "library"))
         .collect();
-    if root_package == COMMAND {
+    if product.links_glibc {
         components.push(json!({
             "type": "library",
             "bom-ref": "glibc",
@@ -35,13 +34,12 @@ pub(crate) fn bill(
     }
     let dependencies: Vec<Value> =
         crates.iter().map(|it| dependency(packages, identities, it)).collect();
-    let kind = if root_package == COMMAND { "application" } else { "library" };
     let bill = json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": { "component": component(product, kind) },
+        "metadata": { "component": component(root_package, product.kind) },
         "components": components,
         "dependencies": dependencies,
     });
@@ -88,14 +86,15 @@ fn expression(licence: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dist::product::COMMAND;
 
     #[test]
     fn a_bill_has_each_crate_once_and_its_dependencies() {
         let root = crate::root();
         let packages = Packages::read(&root).unwrap();
-        let identities = packages.in_build_of(&root, COMMAND).unwrap();
+        let identities = packages.in_build_of(&root, COMMAND.package).unwrap();
         let bill: Value =
-            serde_json::from_str(&bill(&packages, COMMAND, &identities).unwrap()).unwrap();
+            serde_json::from_str(&bill(&packages, &COMMAND, &identities).unwrap()).unwrap();
         let components = bill["components"].as_array().unwrap();
         let references: BTreeSet<&str> =
             components.iter().map(|it| it["bom-ref"].as_str().unwrap()).collect();

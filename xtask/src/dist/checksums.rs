@@ -3,8 +3,9 @@
 use std::process::Command;
 
 use super::release::{self, Release};
+use crate::program;
 
-const NAME: &str = "SHA256SUMS";
+pub(crate) const NAME: &str = "SHA256SUMS";
 
 /// Writes the checksums of all files in the folder of the release.
 pub(crate) fn write(release: &Release) -> Result<(), String> {
@@ -12,7 +13,7 @@ pub(crate) fn write(release: &Release) -> Result<(), String> {
     if names.is_empty() {
         return Err("target/dist has no files".to_owned());
     }
-    let sums = release::text(
+    let sums = program::text(
         Command::new("sha256sum").arg("--").args(names).current_dir(&release.output),
     )?;
     release::write(&release.output.join(NAME), &sums)
@@ -22,7 +23,7 @@ pub(crate) fn write(release: &Release) -> Result<(), String> {
 pub(crate) fn check(release: &Release) -> Result<(), String> {
     let mut check = Command::new("sha256sum");
     check.args(["--check", "--strict", "--quiet", NAME]).current_dir(&release.output);
-    release::run(&mut check)?;
+    program::run(&mut check)?;
     let sums = release::read(&release.output.join(NAME))?;
     let listed: Vec<&str> =
         sums.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
@@ -32,10 +33,14 @@ pub(crate) fn check(release: &Release) -> Result<(), String> {
     }
 }
 
-/// The paths of all files but the list itself, from the folder of the release.
+/// The names of all files but the list itself.
 fn names(release: &Release) -> Result<Vec<String>, String> {
     let paths = release::files(&release.output)?;
     let inner = paths.iter().filter_map(|path| path.strip_prefix(&release.output).ok());
-    let names = inner.map(|path| path.to_string_lossy().into_owned());
-    Ok(names.filter(|name| name != NAME).collect())
+    let names: Vec<String> =
+        inner.map(|path| path.to_string_lossy().into_owned()).filter(|name| name != NAME).collect();
+    match names.iter().find(|name| name.contains('/')) {
+        Some(name) => Err(format!("{name} is in a folder, and a downloaded file has none")),
+        None => Ok(names),
+    }
 }

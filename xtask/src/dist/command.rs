@@ -3,21 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::machine::{MACHINES, Machine};
+use super::product::COMMAND;
 use super::release::{self, Release};
+use crate::cross::{Machine, X86_64};
+use crate::program;
 
 /// The shells with completions, and the files that they read.
 pub(crate) const COMPLETIONS: [(&str, &str); 3] =
     [("bash", "indim.bash"), ("zsh", "_indim"), ("fish", "indim.fish")];
-
-/// Debian's text of the licence of glibc, which is linked into the program.
-const LGPL: &str = "/usr/share/common-licenses/LGPL-2.1";
-
-/// The note above that text.
-const NOTE: &str = "\
-The program contains the GNU C Library (LGPL-2.1-or-later, copyright the Free Software Foundation and
-others). To link it with another version of that library, build it from indim's source: `cargo rustc
---release --package indim-cli -- -C target-feature=+crt-static`.";
 
 /// The name of the archive for a machine, without its ending, and of the folder in it.
 pub(crate) fn name(release: &Release, machine: &Machine) -> String {
@@ -26,19 +19,14 @@ pub(crate) fn name(release: &Release, machine: &Machine) -> String {
 
 /// Makes the archive of each machine.
 pub(crate) fn archives(release: &Release) -> Result<(), String> {
-    let lgpl = release::read(Path::new(LGPL))
-        .map_err(|error| format!("{error}; Debian's package base-files has it"))?;
-    let line = "=".repeat(80);
-    let licences =
-        format!("{}\n{line}\n{NOTE}\n{line}\n\n{lgpl}", release.licences_of("indim-cli")?);
+    let licences = release.licences_of(&COMMAND)?;
     let stage = release.root.join("target/dist-command");
     release::empty(&stage)?;
     // Documentation does not depend on the machine, so the program of this one writes it.
-    let writer = build(release, &MACHINES[0])?;
+    let writer = build(release, &X86_64)?;
     for machine in &release.machines {
         let program = build(release, machine)?;
-        let name = name(release, machine);
-        let folder = stage.join(&name);
+        let folder = stage.join(machine.name);
         release::create(&folder)?;
         release::copy(&program, &folder.join("indim"))?;
         for document in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
@@ -46,7 +34,7 @@ pub(crate) fn archives(release: &Release) -> Result<(), String> {
         }
         release::write(&folder.join("THIRD-PARTY-LICENSES.txt"), &licences)?;
         write_documentation(&writer, &folder)?;
-        release.pack(&stage, &name)?;
+        release.pack(&folder, &name(release, machine))?;
     }
     std::fs::remove_dir_all(&stage).map_err(|error| format!("{}: {error}", stage.display()))
 }
@@ -62,8 +50,8 @@ fn build(release: &Release, machine: &Machine) -> Result<PathBuf, String> {
     }
     command.args(["--", "-C", "target-feature=+crt-static"]);
     command.envs(builder.variables).current_dir(&release.root);
-    release::run(&mut command)?;
-    Ok(builder.folder.join(machine.target).join("release/indim"))
+    program::run(&mut command)?;
+    Ok(builder.folder.join("release/indim"))
 }
 
 /// Writes the manual pages of the command and of its subcommands, and the completions.
@@ -71,14 +59,14 @@ fn write_documentation(program: &Path, folder: &Path) -> Result<(), String> {
     let (pages, completions) = (folder.join("man"), folder.join("completions"));
     release::create(&pages)?;
     release::create(&completions)?;
-    let page = release::text(Command::new(program).arg("man"))?;
+    let page = program::text(Command::new(program).arg("man"))?;
     release::write(&pages.join("indim.1"), &page)?;
     for subcommand in subcommands(&page) {
-        let page = release::text(Command::new(program).args(["man", &subcommand]))?;
+        let page = program::text(Command::new(program).args(["man", &subcommand]))?;
         release::write(&pages.join(format!("indim-{subcommand}.1")), &page)?;
     }
     for (shell, file) in COMPLETIONS {
-        let text = release::text(Command::new(program).args(["completions", shell]))?;
+        let text = program::text(Command::new(program).args(["completions", shell]))?;
         release::write(&completions.join(file), &text)?;
     }
     Ok(())

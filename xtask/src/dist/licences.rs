@@ -5,18 +5,21 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::packages::{Package, Packages};
+use super::product::Product;
+use super::release;
 
-/// Texts of crates whose archives contain none, each in a file `NAME.txt`.
+/// Texts of crates whose archives contain none, and of glibc, each in a file `NAME.txt`.
 const TEXTS: &str = "xtask/licences";
 
 /// Beginnings of the names of files with licences, in lower case.
 const NAMES: [&str; 6] = ["licence", "license", "copying", "copyright", "notice", "unlicense"];
 
-/// The text of the licences of these crates and of the standard library. Without the text of a crate, it is
-/// an error, which names the crate.
+/// The text of the licences of the product, whose crates are these: those of the crates, of the standard
+/// library, and of glibc if it is linked. Without the text of a crate, it is an error, which names the crate.
 pub(crate) fn text(
     root: &Path,
     packages: &Packages,
+    product: &Product,
     identities: &BTreeSet<String>,
 ) -> Result<String, String> {
     let crates = identities.iter().filter_map(|identity| packages.0.get(identity));
@@ -44,10 +47,15 @@ pub(crate) fn text(
          The Rust standard library: MIT OR Apache-2.0, copyright the Rust project contributors, in its \
          COPYRIGHT\nof <https://github.com/rust-lang/rust>.\n",
     );
-    for (text, owners) in owners {
+    let mut add = |owners: &[String], text: &str| {
         let line = "=".repeat(80);
         write!(all, "\n{line}\n{}\n{line}\n\n{text}\n", owners.join("\n"))
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| error.to_string())
+    };
+    owners.iter().try_for_each(|(text, owners)| add(owners, text))?;
+    if product.links_glibc {
+        let text = release::read(&root.join(TEXTS).join("glibc.txt"))?;
+        add(&["glibc (LGPL-2.1-or-later)".to_owned()], text.trim_end())?;
     }
     Ok(all)
 }
@@ -81,17 +89,21 @@ fn is_licence(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dist::product::{COMMAND, PYTHON};
 
     #[test]
     fn each_crate_of_the_command_and_of_the_wheel_has_its_licences() {
         let root = crate::root();
         let packages = Packages::read(&root).unwrap();
-        for (product, dependency) in [("indim-cli", "clap "), ("indim-py", "pyo3 ")] {
-            let identities = packages.in_build_of(&root, product).unwrap();
-            let text = text(&root, &packages, &identities).unwrap();
+        for (product, dependency) in [(COMMAND, "clap "), (PYTHON, "pyo3 ")] {
+            let identities = packages.in_build_of(&root, product.package).unwrap();
+            let text = text(&root, &packages, &product, &identities).unwrap();
             assert!(text.contains("iced-x86"), "a crate without a text of its own");
-            assert!(text.lines().any(|line| line.starts_with(dependency)), "{product}");
+            assert!(text.lines().any(|line| line.starts_with(dependency)), "{}", product.name);
             assert!(text.contains("Permission is hereby granted"));
+            // The command alone is a static program.
+            let has_glibc = text.contains("GNU C Library") && text.contains("GNU LESSER GENERAL");
+            assert_eq!(has_glibc, product.package == "indim-cli", "{}", product.name);
         }
     }
 
@@ -103,7 +115,7 @@ mod tests {
             packages.0.iter_mut().find(|(_, package)| package.name == "rayon").unwrap();
         package.folder = root.join("xtask/src");
         let identities = BTreeSet::from([identity.clone()]);
-        let error = text(&root, &packages, &identities).unwrap_err();
+        let error = text(&root, &packages, &PYTHON, &identities).unwrap_err();
         assert!(error.contains("rayon") && error.contains(TEXTS), "{error}");
     }
 }

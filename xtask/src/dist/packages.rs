@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::machine::MACHINES;
+use super::release::MACHINES;
+use crate::program::{self, cargo_program, tree};
 
 /// One crate of the lock file.
 pub(crate) struct Package {
@@ -34,7 +35,9 @@ pub(crate) struct Packages(pub(crate) BTreeMap<String, Package>);
 impl Packages {
     /// Reads `cargo metadata` and the lock file.
     pub(crate) fn read(root: &Path) -> Result<Packages, String> {
-        let text = cargo_output(root, &["metadata", "--format-version=1", "--locked"])?;
+        let mut metadata = Command::new(cargo_program());
+        metadata.args(["metadata", "--format-version=1", "--locked"]).current_dir(root);
+        let text = program::text(&mut metadata)?;
         let metadata: Value =
             serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
         let lock = std::fs::read_to_string(root.join("Cargo.lock"))
@@ -83,13 +86,7 @@ impl Packages {
     ) -> Result<BTreeSet<String>, String> {
         let mut found = BTreeSet::new();
         for machine in MACHINES {
-            let arguments = ["tree", "--locked", "--prefix=none", "--edges=normal", "--format={p}"];
-            let selection = ["--package", root_package, "--target", machine.target];
-            let listed = cargo_output(root, &[&arguments[..], &selection].concat())?;
-            for line in listed.lines() {
-                let mut words = line.split(' ');
-                let (Some(name), Some(version)) = (words.next(), words.next()) else { continue };
-                let version = version.trim_start_matches('v');
+            for (name, version) in tree(root, root_package, machine.target, "normal")? {
                 let is_it =
                     |(_, it): &(&String, &Package)| it.name == name && it.version == version;
                 match self.0.iter().find(is_it) {
@@ -101,10 +98,14 @@ impl Packages {
         Ok(found)
     }
 
+    /// The published crates of the workspace.
+    pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
+        self.0.values().filter(|package| package.is_local && package.is_published)
+    }
+
     /// The published crates of the workspace, each after those that it depends on.
     pub(crate) fn publish_order(&self) -> Result<Vec<&Package>, String> {
-        let mut rest: Vec<&Package> =
-            self.0.values().filter(|package| package.is_local && package.is_published).collect();
+        let mut rest: Vec<&Package> = self.published().collect();
         rest.sort_by(|a, b| a.name.cmp(&b.name));
         let mut ordered: Vec<&Package> = Vec::new();
         while !rest.is_empty() {
@@ -136,18 +137,6 @@ fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
         Some(((value(entry, "name")?, value(entry, "version")?), value(entry, "checksum")?))
     };
     entries.filter_map(checksum).collect()
-}
-
-/// Standard output of cargo; an error has its standard error.
-fn cargo_output(root: &Path, arguments: &[&str]) -> Result<String, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let output = Command::new(cargo).args(arguments).current_dir(root).output();
-    let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("cargo {}: {message}", arguments.join(" ")));
-    }
-    String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }
 
 fn array(value: &Value) -> &[Value] {

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{EmptyFolder, require};
+use crate::cross::Machine;
 use crate::dist::command::{COMPLETIONS, name};
-use crate::dist::machine::Machine;
 use crate::dist::release::{self, Release};
+use crate::program;
 
 /// A program that contains its expected results.
 const PROGRAM: &str = "\
@@ -35,9 +36,8 @@ const FILES: [&str; 9] = [
 pub(crate) fn command(release: &Release) -> Result<(), String> {
     for machine in &release.machines {
         let name = name(release, machine);
-        let archives = release.made("", &name, ".tar.gz")?;
         let folder = EmptyFolder::new("command")?;
-        archives.iter().try_for_each(|archive| folder.unpack(archive))?;
+        folder.unpack(&release.made(&format!("{name}.tar.gz"))?)?;
         let unpacked = folder.path().join(name);
         FILES.iter().try_for_each(|file| require(&unpacked.join(file)))?;
         COMPLETIONS
@@ -64,7 +64,7 @@ fn run_in_empty_root(release: &Release, machine: &Machine, program: &Path) -> Re
         (&["check", "add.mlir"], "passed: add.mlir"),
     ];
     for (arguments, expected) in expected {
-        let text = release::text(in_root(machine, root.path()).args(arguments).env_clear())?;
+        let text = program::text(in_root(machine, root.path()).args(arguments).env_clear())?;
         if !text.contains(expected) {
             return Err(format!("indim {}: {text}", arguments.join(" ")));
         }
@@ -85,9 +85,9 @@ fn run_in_empty_root(release: &Release, machine: &Machine, program: &Path) -> Re
 /// The command that runs `/indim` of `root`, in which it cannot see any other file. An emulator would not
 /// find its own libraries there, so it runs the program in that folder; it lends the program no library.
 fn in_root(machine: &Machine, root: &Path) -> Command {
-    if machine.emulator.is_some() {
-        let mut command = machine.command("./indim");
-        command.current_dir(root);
+    if let Some(emulator) = machine.emulator() {
+        let mut command = Command::new(emulator);
+        command.arg("./indim").current_dir(root);
         return command;
     }
     let mut command = Command::new("/usr/bin/unshare");

@@ -1,19 +1,22 @@
 //! Trial of the crates: unpacked from their archives, and checked together.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
 use super::{EmptyFolder, require};
-use crate::dist::crates::ORDER;
+use crate::dist::crates::{ORDER, name};
 use crate::dist::release::{self, Release};
+use crate::program::{self, cargo_program};
 
 /// Checks the command with the crates of the archives alone, in place of those that are not published yet.
 pub(crate) fn crates(release: &Release) -> Result<(), String> {
-    let archives = release.made("crates", "", ".crate")?;
+    let archives: Vec<String> = release.packages.published().map(name).collect();
     let folder = EmptyFolder::new("crates")?;
-    archives.iter().try_for_each(|archive| folder.unpack(archive))?;
-    let order = release::read(&release.output.join("crates").join(ORDER))?;
-    if order.lines().count() != archives.len() {
+    archives.iter().try_for_each(|archive| folder.unpack(&release.made(archive)?))?;
+    let order = release::read(&release.made(ORDER)?)?;
+    let listed: BTreeSet<&str> = order.lines().collect();
+    if listed != archives.iter().map(String::as_str).collect() {
         return Err(format!("{ORDER} does not list the {} archives", archives.len()));
     }
     let (mut members, mut patches) = (String::new(), String::new());
@@ -37,9 +40,8 @@ pub(crate) fn crates(release: &Release) -> Result<(), String> {
 }
 
 fn check(release: &Release, folder: &Path) -> Result<(), String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let mut check = Command::new(cargo);
+    let mut check = Command::new(cargo_program());
     check.args(["check", "--quiet", "--package=indim-cli", "--package=indim"]);
     check.arg("--target-dir").arg(release.root.join("target/dist-trial"));
-    release::run(check.current_dir(folder))
+    program::run(check.current_dir(folder))
 }

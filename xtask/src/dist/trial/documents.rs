@@ -5,15 +5,15 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{EmptyFolder, require};
-use crate::dist::documents::{PRODUCTS, bill_name, licences_name};
+use crate::dist::documents::{bill_name, licences_name, site_name};
+use crate::dist::product::PRODUCTS;
 use crate::dist::release::{self, Release};
 
 /// Unpacks the site; each local file that a page refers to exists.
 pub(crate) fn site(release: &Release) -> Result<(), String> {
-    let name = format!("indim-{}-site", release.version);
-    let archives = release.made("", &name, ".tar.gz")?;
+    let name = site_name(release);
     let folder = EmptyFolder::new("site")?;
-    archives.iter().try_for_each(|archive| folder.unpack(archive))?;
+    folder.unpack(&release.made(&format!("{name}.tar.gz"))?)?;
     let site = folder.path().join(name);
     for file in ["index.html", "rules.wasm", "expressions.wasm"] {
         require(&site.join(file))?;
@@ -43,10 +43,13 @@ fn references(page: &str) -> Vec<&str> {
 
 /// Whether the licences of each product name their crates.
 pub(crate) fn licences(release: &Release) -> Result<(), String> {
-    PRODUCTS.iter().try_for_each(|(product, package)| {
+    PRODUCTS.iter().try_for_each(|product| {
         let text = release::read(&release.output.join(licences_name(release, product)))?;
-        for identity in release.packages.in_build_of(&release.root, package)? {
-            let Some(package) = release.packages.0.get(&identity) else { continue };
+        if product.links_glibc && !text.contains("\nglibc ") {
+            return Err("no licence of glibc".to_owned());
+        }
+        for identity in release.crates_of(product) {
+            let Some(package) = release.packages.0.get(identity) else { continue };
             let entry = format!("\n{} {} ", package.name, package.version);
             if !package.is_local && !text.contains(&entry) {
                 return Err(format!("no licence of {}", package.name));
@@ -58,7 +61,7 @@ pub(crate) fn licences(release: &Release) -> Result<(), String> {
 
 /// Whether each bill is JSON of CycloneDX whose dependencies are its components.
 pub(crate) fn bills(release: &Release) -> Result<(), String> {
-    PRODUCTS.iter().try_for_each(|(product, _)| {
+    PRODUCTS.iter().try_for_each(|product| {
         let path = release.output.join(bill_name(release, product));
         check_bill(&path).map_err(|error| format!("{}: {error}", path.display()))
     })

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::python::Python;
-use crate::dist::machine::Machine;
+use crate::cross::Machine;
 use crate::dist::release::{self, Release};
+use crate::program;
 
 /// Debian's name of the machine, by ours.
 const ARCHITECTURES: [(&str, &str); 1] = [("aarch64", "arm64")];
@@ -22,7 +23,7 @@ pub(crate) fn install(
     machine: &Machine,
     wheel: &Path,
 ) -> Result<Python, String> {
-    let emulator = machine.emulator.ok_or("this machine needs no emulator")?;
+    let emulator = machine.emulator().ok_or("this machine needs no emulator")?;
     let root = release.root.join("target/dist-root").join(machine.name);
     let program = match interpreter(&root) {
         Some(program) => program,
@@ -41,11 +42,10 @@ pub(crate) fn install(
         pip.arg(format!("--platform=manylinux_{glibc}_{}", machine.name));
     }
     pip.arg(format!("--python-version={version}")).arg("--target").arg(&site);
-    release::run(pip.args(PACKAGES).arg(wheel))?;
+    program::run(pip.args(PACKAGES).arg(wheel))?;
     let variable = |name: &str, path: &Path| (name.to_owned(), path.to_string_lossy().into_owned());
     Ok(Python {
         program: PathBuf::from(emulator),
-        is_emulated: true,
         arguments: vec![
             "-L".to_owned(),
             root.to_string_lossy().into_owned(),
@@ -88,12 +88,12 @@ fn unpack(machine: &Machine, root: &Path) -> Result<(), String> {
     };
     let takes =
         |error| format!("{error}; the interpreter of {architecture} is Debian's, by apt-get");
-    release::run(apt().arg("update")).map_err(takes)?;
+    program::run(apt().arg("update")).map_err(takes)?;
     let download = ["--yes", "--download-only", "--no-install-recommends", "install"];
-    release::run(apt().args(download).args(DEBIAN_PACKAGES)).map_err(takes)?;
+    program::run(apt().args(download).args(DEBIAN_PACKAGES)).map_err(takes)?;
     for package in release::files(&cache.join("archives"))? {
         if package.extension().is_some_and(|extension| extension == "deb") {
-            release::run(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(root))?;
+            program::run(Command::new("dpkg-deb").arg("--extract").arg(&package).arg(root))?;
         }
     }
     std::fs::remove_dir_all(root.join("apt"))

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::release;
+use crate::program;
 
 /// A folder outside the checkout, removed with this value.
 struct EmptyFolder(PathBuf);
@@ -37,7 +38,7 @@ impl EmptyFolder {
     /// Unpacks a compressed archive here.
     fn unpack(&self, archive: &Path) -> Result<(), String> {
         let mut tar = Command::new("tar");
-        release::run(tar.arg("-xzf").arg(archive).arg("-C").arg(&self.0))
+        program::run(tar.arg("-xzf").arg(archive).arg("-C").arg(&self.0))
     }
 }
 

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use super::{EmptyFolder, emulated_python};
 use crate::dist::release::{self, Release};
-use crate::python;
+use crate::dist::wheels::{source_name, wheel_name};
+use crate::{program, python};
 
 /// Tests that need only NumPy, pytest and hypothesis. An emulator, which is slow, runs only the first.
 const TESTS: [&str; 3] = ["test_evaluate.py", "test_rules.py", "test_reductions.py"];
@@ -16,11 +17,10 @@ const NOT_EMULATED: &str = "not ever_new_long_texts";
 /// Installs each wheel, and runs the examples of the README and some tests with it.
 pub(crate) fn wheels(release: &Release) -> Result<(), String> {
     for machine in &release.machines {
-        let wheels = release.made("python", "indim-", &format!("{}.whl", machine.name))?;
-        let [wheel] = &wheels[..] else { return Err(format!("several wheels: {wheels:?}")) };
+        let wheel = &release.made(&wheel_name(release, machine))?;
         contents(wheel)?;
         let folder = EmptyFolder::new("wheel")?;
-        let python = match machine.emulator {
+        let python = match machine.emulator() {
             None => install(folder.path(), wheel)?,
             Some(_) => emulated_python::install(release, machine, wheel)?,
         };
@@ -31,8 +31,7 @@ pub(crate) fn wheels(release: &Release) -> Result<(), String> {
 
 /// Builds a wheel from the source distribution alone, without optimisation, and tries it.
 pub(crate) fn source(release: &Release) -> Result<(), String> {
-    let archives = release.made("python", "indim-", ".tar.gz")?;
-    let [archive] = &archives[..] else { return Err(format!("several archives: {archives:?}")) };
+    let archive = release.made(&source_name(release))?;
     let folder = EmptyFolder::new("sdist")?;
     let python = environment(folder.path())?;
     let mut install = Command::new(&python.program);
@@ -42,20 +41,23 @@ pub(crate) fn source(release: &Release) -> Result<(), String> {
     install.env("MATURIN_PEP517_ARGS", "--profile dev --locked");
     install.env("CARGO_PROFILE_DEV_DEBUG", "0");
     install.env("CARGO_TARGET_DIR", release.root.join("target/dist-trial"));
-    release::run(&mut install)?;
+    program::run(&mut install)?;
     try_package(release, folder.path(), &python)
 }
 
 /// An interpreter, and how to run it.
 pub(crate) struct Python {
     pub(crate) program: PathBuf,
-    pub(crate) is_emulated: bool,
     /// The emulator's words before the interpreter's arguments; empty for this machine.
     pub(crate) arguments: Vec<String>,
     pub(crate) variables: Vec<(String, String)>,
 }
 
 impl Python {
+    fn is_emulated(&self) -> bool {
+        !self.arguments.is_empty()
+    }
+
     fn command(&self, folder: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(folder);
@@ -67,21 +69,22 @@ impl Python {
 /// A new environment in `folder`, with nothing installed.
 fn environment(folder: &Path) -> Result<Python, String> {
     let python = python::environment(folder, &folder.join("environment"));
-    let program = python.ok_or("no Python environment; it takes python3 with venv")?;
-    Ok(Python { program, is_emulated: false, arguments: Vec::new(), variables: Vec::new() })
+    let program =
+        python.ok_or_else(|| format!("no Python environment; it takes {}", python::INTERPRETER))?;
+    Ok(Python { program, arguments: Vec::new(), variables: Vec::new() })
 }
 
 fn install(folder: &Path, wheel: &Path) -> Result<Python, String> {
     let python = environment(folder)?;
     let mut install = python.command(folder);
     install.args(["-m", "pip", "install", "--quiet"]).arg(wheel).args(["pytest", "hypothesis"]);
-    release::run(&mut install)?;
+    program::run(&mut install)?;
     Ok(python)
 }
 
 /// Whether the wheel has the stubs, the licences of indim and of its dependencies.
 fn contents(wheel: &Path) -> Result<(), String> {
-    let listing = release::text(
+    let listing = program::text(
         Command::new(python::system_python()).args(["-m", "zipfile", "--list"]).arg(wheel),
     )?;
     let expected = [
@@ -101,7 +104,7 @@ fn contents(wheel: &Path) -> Result<(), String> {
 /// Runs the README's examples and some tests with the installed package.
 fn try_package(release: &Release, folder: &Path, python: &Python) -> Result<(), String> {
     let program = "import indim; print(indim.__version__, indim.__file__)";
-    let told = release::text(python.command(folder).args(["-c", program]))?;
+    let told = program::text(python.command(folder).args(["-c", program]))?;
     let root = release.root.join("crates");
     if !told.starts_with(&release.version) || told.contains(&*root.to_string_lossy()) {
         return Err(format!("the package is not the installed one: {told}"));
@@ -110,10 +113,10 @@ fn try_package(release: &Release, folder: &Path, python: &Python) -> Result<(), 
     let readme = release::read(&release.root.join("README.md"))?;
     let outside = readme.lines().map(|line| if line.starts_with("```") { "" } else { line });
     release::write(&folder.join("README.txt"), &outside.collect::<Vec<_>>().join("\n"))?;
-    release::run(python.command(folder).args(["-m", "doctest", "README.txt"]))?;
+    program::run(python.command(folder).args(["-m", "doctest", "README.txt"]))?;
     let tests = folder.join("tests");
     release::create(&tests)?;
-    let (tests_run, except) = if python.is_emulated {
+    let (tests_run, except) = if python.is_emulated() {
         (&TESTS[..1], &["-k", NOT_EMULATED][..])
     } else {
         (&TESTS[..], &[][..])
@@ -123,7 +126,7 @@ fn try_package(release: &Release, folder: &Path, python: &Python) -> Result<(), 
         release::copy(&test, &tests.join(name))?;
     }
     let pytest = ["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "tests"];
-    release::run(python.command(folder).args(pytest).args(except))
+    program::run(python.command(folder).args(pytest).args(except))
 }
 
 #[cfg(test)]
