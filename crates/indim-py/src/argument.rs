@@ -315,6 +315,10 @@ fn is_equal(key: &Bound<'_, PyAny>, expected: &Bound<'_, PyAny>) -> PyResult<boo
     })
 }
 
+fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>()
+}
+
 /// Whether `object` is a list or tuple without items.
 fn is_empty_sequence(object: &Bound<'_, PyAny>) -> bool {
     let is_empty_list = object.cast::<PyList>().is_ok_and(|list| list.is_empty());
@@ -333,7 +337,7 @@ type Field<'py> = (Bound<'py, PyAny>, bool, Bound<'py, PyAny>);
 /// The fields of a dataclass or of an object of a registered class; `None` for other objects.
 fn fields_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Field<'py>>>> {
     let is_array = !matches!(NumpyArray::classify(object)?, ObjectKind::Other);
-    if is_array || is_number(object)? {
+    if is_sequence(object) || is_array || is_number(object)? {
         return Ok(None);
     }
     let fields_of = FIELDS_OF.import(object.py(), "indim._trees", "fields_of")?;
@@ -344,8 +348,7 @@ fn fields_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Field<'py>>
 /// numbers and nested lists or tuples of numbers alone.
 fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult<bool> {
     let is_dict = object.is_instance_of::<PyDict>();
-    let is_sequence = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
-    if !is_dict && !is_sequence {
+    if !is_dict && !is_sequence(object) {
         return Ok(false);
     }
     if depth > MAX_DEPTH {
@@ -356,7 +359,7 @@ fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult
     }
     for item in object.try_iter()? {
         let item = item?;
-        let is_nested = item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>();
+        let is_nested = is_sequence(&item);
         if if is_nested { holds_arrays(&item, name, depth + 1)? } else { !is_number(&item)? } {
             return Ok(true);
         }

@@ -1,6 +1,7 @@
 """Compiled functions with `*arguments` and `**arguments`."""
 
 import functools
+import inspect
 
 import indim
 import numpy as np
@@ -39,6 +40,23 @@ def test_calls(args, kwargs):
     total = lambda *args, **kwargs: np.sum(f(*args, **kwargs))
     value, gradient = indim.value_and_grad(total)(*args, **kwargs)
     assert value == np.sum(expected) and gradient.shape == X.shape
+
+
+def test_only_collected_arguments_are_bound_by_python(monkeypatch):
+    g = lambda a, /, y=2.0, *rest, scale=1.0, **more: f(a * y, *rest, scale=scale, **more)
+    compiled, bindings = indim.jit(g), []
+    bind = inspect.Signature.bind
+    counted = lambda *args, **kwargs: bindings.append(1) or bind(*args, **kwargs)
+    monkeypatch.setattr(inspect.Signature, "bind", counted)
+    for args, kwargs in [((X,), {}), ((X, X), {}), ((X,), {"y": X, "scale": 3.0})]:
+        np.testing.assert_array_equal(compiled(*args, **kwargs), g(*args, **kwargs))
+    assert not bindings
+    for args, kwargs in [((X, X, X), {}), ((X,), {"a": X}), ((X,), {"w": X, "y": 3.0})]:
+        np.testing.assert_array_equal(compiled(*args, **kwargs), g(*args, **kwargs))
+    assert len(bindings) == 3
+    for args, kwargs in [((), {}), ((X, X), {"y": X})]:
+        with pytest.raises(TypeError, match="missing a required|multiple values"):
+            compiled(*args, **kwargs)
 
 
 def test_a_decorated_function():

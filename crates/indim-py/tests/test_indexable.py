@@ -109,6 +109,92 @@ def test_a_static_table_and_a_static_self():
     np.testing.assert_array_equal(MODEL.compiled(INDICES), MODEL.rows_of_the_module(INDICES))
 
 
+WEIGHTS = np.arange(3.0)
+
+
+def weighted(x, i):
+    return x * WEIGHTS[i]
+
+
+def weighted_with_index(x, i):
+    return x * WEIGHTS[i], i
+
+
+def rounded_weight(x):
+    return WEIGHTS[x.astype(int)]
+
+
+def with_derivative(kind, function=lambda x: x * rounded_weight(x)):
+    """A function with a derivative of its own, ten times as large as ``rounded_weight``."""
+    f = kind(function)
+    if kind is indim.custom_vjp:
+        f.defvjp(lambda x: (f(x), x), lambda x, g: (10 * g * rounded_weight(x),))
+        return f
+
+    @f.defjvp
+    def rule(primals, tangents):
+        return f(*primals), 10 * tangents[0] * rounded_weight(*primals)
+
+    return f
+
+
+def with_derivatives_by_argument():
+    f = indim.custom_jvp(lambda x: x * rounded_weight(x))
+    f.defjvps(lambda t, result, x: 10 * t * rounded_weight(x) + 0 * result)
+    return f
+
+
+TRANSFORMED = {
+    "grad": (indim.grad(weighted), 2),
+    "value_and_grad": (indim.value_and_grad(weighted), (4, 2)),
+    "grad with auxiliary results": (indim.grad(weighted_with_index, has_aux=True), (2, 2)),
+    "jacrev": (indim.jacrev(weighted), 2),
+    "jacfwd with auxiliary results": (indim.jacfwd(weighted_with_index, has_aux=True), (2, 2)),
+    "hessian": (indim.hessian(lambda x, i: x * x * WEIGHTS[i]), 4),
+    "jvp": (lambda x, i: indim.jvp(lambda x: weighted(x, i), (x,), (1.0,)), (4, 2)),
+    "vjp": (lambda x, i: indim.vjp(lambda x: weighted(x, i), x)[1](1.0), (2,)),
+    "vmap": (lambda x, i: indim.vmap(weighted, in_axes=(0, None))(x[None], i)[0], 4),
+}
+CUSTOM = {
+    "custom_jvp": with_derivative(indim.custom_jvp),
+    "custom_vjp": with_derivative(indim.custom_vjp),
+    "defjvps": with_derivatives_by_argument(),
+    "a rule of custom_jvp": with_derivative(indim.custom_jvp, lambda x: x * 2),
+    "a rule of custom_vjp": with_derivative(indim.custom_vjp, lambda x: x * 2),
+}
+
+
+@pytest.mark.parametrize("name", CUSTOM)
+def test_a_function_with_a_derivative_of_its_own_keeps_it(name):
+    f, x = CUSTOM[name], np.array(2.0)
+    for compiled in (indim.jit(f), indim.jit(lambda x: f(x))):
+        assert compiled(x) == 4
+    for of in (indim.grad, indim.jacrev):
+        gradient = of(f)
+        for compiled in (gradient, indim.jit(gradient), indim.jit(lambda x: gradient(x))):
+            assert compiled(x) == 20
+    np.testing.assert_array_equal(indim.jit(lambda x: indim.vmap(indim.grad(f))(x))(WEIGHTS), [0, 10, 20])
+
+
+@pytest.mark.parametrize("name", TRANSFORMED)
+def test_a_transformed_function_stays_transformed(name):
+    function, expected = TRANSFORMED[name]
+    x, i = np.array(2.0), np.array(2)
+    for compiled in (indim.jit(lambda x, i: function(x, i)), indim.jit(function)):
+        found = compiled(x, i)
+        assert type(found) is (tuple if isinstance(expected, tuple) else np.ndarray)
+        np.testing.assert_array_equal(found, expected)
+
+
+MAPPED = indim.vmap(weighted, in_axes=(0, None), out_axes=1)
+
+
+def test_a_batch_keeps_its_axes():
+    f = indim.jit(lambda x, i: MAPPED(x, i))
+    rows = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(f(rows, np.array([1, 2])), (rows * [1, 2]).T)
+
+
 def test_gradients_go_through_a_table():
     indices = np.array([2, 0, 2])
     loss = indim.grad(lambda w: np.sum(w * TABLE[indices][:, 0]))

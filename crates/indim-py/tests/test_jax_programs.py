@@ -30,6 +30,25 @@ def test_the_record_has_all_programs():
     assert set(RECORDED) == {"jax", *(program.__name__ for program in PROGRAMS)}
 
 
+def test_asarray_copies_no_array():
+    x = np.arange(3.0)
+    assert jnp.asarray(x) is x and jnp.asarray(x, jnp.float64) is x and jnp.asarray(x, copy=True) is not x
+    assert jnp.array(x) is not x
+    assert jnp.asarray([1, 2], jnp.float32).dtype == np.float32
+    f = indim.jit(lambda y: y + jnp.asarray(x).at[0].set(5))
+    np.testing.assert_array_equal(f(np.zeros(3)), [5, 1, 2])
+    x[1:] = 7
+    np.testing.assert_array_equal(f(np.zeros(3)), [5, 7, 7])
+    stacked = indim.jit(lambda x: jnp.asarray([x[0], 2.0, jnp.asarray(x)[2]]))
+    np.testing.assert_array_equal(stacked(x), [0, 2, 7])
+
+
+def test_select_by_name():
+    found = jnp.select(condlist=[X > 4, X > 1], choicelist=[X, -X], default=7.0)
+    np.testing.assert_array_equal(found, np.select([X > 4, X > 1], [X, -X], 7.0))
+    np.testing.assert_array_equal(jnp.select(X > 1, X, -X), np.where(X > 1, X, -X))
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_the_record_is_that_of_the_installed_jax(program):
     jax = pytest.importorskip("jax")

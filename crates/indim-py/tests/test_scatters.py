@@ -161,6 +161,23 @@ def test_further_updates_of_jax():
         np.testing.assert_array_equal(found, [1.0, 3.0, 5.0])
 
 
+def test_updates_of_elements_read_those_that_they_write():
+    x, i = np.array([1.0, 2.0, 4.0]), np.array([-1, 3, -4, 0])
+    for wrap in (lambda f: f, indim.jit):
+        for mode in ("drop", "fill"):
+            of = lambda update: wrap(lambda x, i: update(indim.at(x)[i]))(x, i)
+            np.testing.assert_array_equal(of(lambda at: at.divide(2.0, mode=mode)), [0.5, 2, 2])
+            np.testing.assert_array_equal(of(lambda at: at.power(2.0, mode=mode)), [1, 2, 16])
+            np.testing.assert_array_equal(of(lambda at: at.apply(lambda x: x + 1, mode=mode)), [2, 2, 5])
+        found = wrap(lambda x, i: indim.at(x)[i].divide(2.0, mode="clip"))(x, np.array([-1, 3]))
+        np.testing.assert_array_equal(found, [0.5, 2, 2])
+        found = wrap(lambda x, i: indim.at(x)[i].divide(2.0, mode="wrap"))(x, np.array([-1, 3]))
+        np.testing.assert_array_equal(found, [0.5, 2, 2])
+    for update in ("divide", "power"):
+        with pytest.raises(TypeError, match="mode='drop' takes one array of integers"):
+            getattr(indim.at(x)[1:], update)(2.0, mode="drop")
+
+
 def test_elements_at_indices_out_of_range():
     x, i = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([0, 5, -1, -4])
     for wrap in (lambda f: f, indim.jit):

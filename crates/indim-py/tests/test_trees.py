@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import pickle
+from typing import ClassVar
 
 import indim
 import numpy as np
@@ -173,6 +174,31 @@ def test_register_dataclass_makes_fields_static():
         indim.tree.register_dataclass(Power, data_fields=["y"], meta_fields=["exponent"])
 
 
+def test_register_dataclass_changes_no_other_class():
+    @dataclasses.dataclass
+    class Base:
+        made: ClassVar[int] = 0
+        x: object
+        exponent: object = 2.0
+
+    @dataclasses.dataclass
+    class Derived(Base):
+        pass
+
+    class Plain(Base):
+        pass
+
+    trees = Base(X), Derived(X), Plain(X)
+    assert [len(indim.tree.leaves(tree)) for tree in trees] == [2, 2, 2]
+    indim.tree.register_dataclass(Derived, data_fields=["x"], meta_fields=["exponent"])
+    assert [len(indim.tree.leaves(tree)) for tree in trees] == [2, 1, 2]
+    f = indim.jit(lambda p: p.x**p.exponent)
+    for tree in trees:
+        np.testing.assert_array_equal(f(tree), X**2)
+    indim.tree.register_dataclass(Plain, data_fields=["x"], meta_fields=["exponent"])
+    assert [len(indim.tree.leaves(tree)) for tree in trees] == [2, 1, 1]
+
+
 def test_functions_of_trees():
     tree = {"a": 1, "b": (2, None, [3])}
     assert indim.tree.leaves(tree) == [1, 2, 3]
@@ -185,8 +211,10 @@ def test_functions_of_trees():
     assert indim.tree.map(len, {"a": (1, 2)}, is_leaf=lambda x: isinstance(x, tuple)) == {"a": 2}
     assert indim.tree.leaves([None, 1], is_leaf=lambda x: x is None) == [None, 1]
     assert indim.tree.map(lambda x, y: (x, y), {"a": 1}, {"a": [2, 3]}) == {"a": (1, [2, 3])}
+    assert indim.tree.map(lambda x, y: y, Layer(1, 2), Layer({"w": 3}, None)) == Layer({"w": 3}, None)
+    assert indim.tree.map(lambda x, y: y, {"a": 1, "b": 2}, {"b": [3], "a": 4}) == {"a": 4, "b": [3]}
     assert indim.tree.structure([1, 2]) != indim.tree.structure((1, 2))
-    for other in ({"a": 1}, {"a": 1, "b": [2, None, [3]]}, {"a": 1, "b": (2, 5, [3])}):
+    for other in ([1, 2], {"a": 1}, {"a": 1, "b": [2, None, [3]]}, {"a": 1, "b": (2, 5, [3])}):
         with pytest.raises(ValueError, match="trees of the same containers"):
             indim.tree.map(lambda x, y: x, tree, other)
     with pytest.raises(ValueError, match="has 3 leaves, not 2"):

@@ -84,7 +84,7 @@ def _native(array, value, name):
 
 def not_an_array_error(error, value, name):
     """The error of an argument that is not an array, with advice."""
-    is_array = isinstance(value, np.ndarray) or _foreign.has_advice(value)
+    is_array = isinstance(value, np.ndarray) or _foreign.has_advice(type(value))
     if is_array or type(error) is not TypeError:
         return error
     parameter, is_field = re.split(r"[\[.]", name)[0].lstrip("*"), "." in name

@@ -27,11 +27,11 @@ class Cut:
     def leaves(self):
         """The arguments that have derivatives: in the recording, and in the one around."""
         pairs = zip(leaves_of(self.inner), leaves_of(self.arguments))
-        return [pair for pair in pairs if isinstance(pair[0], Tracer) and _is_continuous(pair[0])]
+        return [pair for pair in pairs if _has_derivative(pair[0])]
 
 
-def _is_continuous(value):
-    return value.dtype.kind not in "biu"
+def _has_derivative(value):
+    return isinstance(value, Tracer) and value.dtype.kind not in "biu"
 
 
 def cut(recording, custom, inner):
@@ -54,12 +54,7 @@ def cut(recording, custom, inner):
 
 def evaluated(recording, values):
     """Values of a recording, as values of the one around."""
-    if not values:
-        return []
-    outer, text = recording.outer, f"{recording.function}(...)"
-    recorder = outer.recorder(recording.function)
-    descriptions = recorder.push_forward(recording.as_function(values), [], [], text)
-    return [Tracer(outer, description) for description in descriptions[: len(values)]]
+    return _push_forward(recording, recording.function, values, [], [])[0]
 
 
 def pull_back_cuts(recording, name, results, wrt, cotangents):
@@ -95,7 +90,7 @@ def pull_back_cuts(recording, name, results, wrt, cotangents):
 def _by_leaf(made, by_argument, outer, name):
     """The gradients with respect to the arguments of a cut that have derivatives; None is zero."""
     by_argument = tuple(
-        mapped(argument, _zero_of) if gradient is None else gradient
+        mapped(argument, zero_of) if gradient is None else gradient
         for argument, gradient in zip(made.arguments, by_argument)
     )
     found = leaves_like(made.arguments, by_argument)
@@ -106,12 +101,13 @@ def _by_leaf(made, by_argument, outer, name):
         )
     checked = []
     for argument, gradient in zip(leaves_of(made.arguments), found):
-        if isinstance(argument, Tracer) and _is_continuous(argument):
+        if _has_derivative(argument):
             checked.append(outer.tracer(of_type(gradient, argument, made.custom, "gradient"), name))
     return checked
 
 
-def _zero_of(value):
+def zero_of(value):
+    """The gradient or tangent zero of an array or number."""
     return np.zeros(np.shape(value), getattr(value, "dtype", None))
 
 
@@ -136,8 +132,7 @@ def push_forward_cuts(recording, name, results, wrt, tangents):
         _, found = _push_forward(recording, name, [inner for inner, _ in pairs], wrt, tangents)
         found = iter(found)
         by_leaf = [
-            next(found) if isinstance(inner, Tracer) and _is_continuous(inner) else _zero_of(inner)
-            for inner in leaves_of(made.inner)
+            next(found) if _has_derivative(inner) else zero_of(inner) for inner in leaves_of(made.inner)
         ]
         with resumed(outer):
             given = made.custom.push_forward(made.arguments, filled(made.arguments, by_leaf))
@@ -145,7 +140,7 @@ def push_forward_cuts(recording, name, results, wrt, tangents):
         if given is None:
             raise TypeError(f"the derivative of {made.custom.__qualname__} gives no tangent for each result")
         for position, result, tangent in zip(made.positions, leaves_of(made.results), given):
-            if _is_continuous(result):
+            if _has_derivative(result):
                 wrt.append(position)
                 tangents.append(outer.tracer(of_type(tangent, result, made.custom, "tangent"), name))
     return _push_forward(recording, name, results, wrt, tangents)
@@ -154,7 +149,7 @@ def push_forward_cuts(recording, name, results, wrt, tangents):
 def _continuous_positions(recording, cuts):
     """The positions of the results of cuts that have derivatives."""
     positions = [position for made in cuts for position in made.positions]
-    return [position for position in positions if _is_continuous(recording.sources[position])]
+    return [position for position in positions if _has_derivative(recording.sources[position])]
 
 
 def _derive(recording, name, results, wrt, cotangents):

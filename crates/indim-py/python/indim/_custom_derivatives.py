@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from ._custom_cuts import cut
+from ._custom_cuts import cut, zero_of
 from ._gradients import traced_pullback
 from ._signatures import signature_of
 from ._tracing import Tracer, has_tracer, resumed, running_recording
@@ -29,11 +29,18 @@ class _CustomFunction:
         self._signature = signature_of(fun, self.__qualname__)
         positions = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
         self.nondiff_argnums = tuple(sorted(map(operator.index, positions)))
-        #: The functions of the derivative, where the search for captured objects finds them.
+        #: The functions of the derivative. The search for captured objects finds them here, and copies get
+        #: other ones: see `_captured.py` and `_indexable.py`.
         self._rules = ()
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
+
+    def _remade(self, fun):
+        """Another function with this derivative."""
+        made = type(self)(fun, self.nondiff_argnums)
+        made._rules = self._rules
+        return made
 
     def __repr__(self):
         return f"<indim.{type(self).__name__} of {self.__qualname__!r}>"
@@ -71,17 +78,34 @@ class _CustomFunction:
                 )
         bound = _Bound(self, args)
         inner = tuple(arg for position, arg in enumerate(args) if position not in self.nondiff_argnums)
-        if recording.derivative_mode is not None:
-            return cut(recording, bound, inner)
-        if not _is_differentiated(recording.outer):
-            return self.__wrapped__(*args)
-        return recording.batch.call(bound, inner)
+        return _called(recording, bound, inner, lambda: self.__wrapped__(*args))
+
+
+def _called(recording, custom, arguments, otherwise):
+    """The results of a call that something may differentiate; if nothing does, those of ``otherwise()``."""
+    if recording.derivative_mode is not None:
+        return cut(recording, custom, arguments)
+    if recording.batch is not None and _is_differentiated(recording.outer):
+        return _called_by_element(recording.batch, custom, arguments)
+    return otherwise()
 
 
 def _is_differentiated(recording):
     while recording is not None and recording.derivative_mode is None:
         recording = recording.outer
     return recording is not None
+
+
+def _called_by_element(batch, custom, inner):
+    """The results of a call for one element of a batch. The recording around computes them for all elements,
+    so that it can differentiate the call."""
+    recording = batch.recording
+    tracers = [leaf for leaf in leaves_of(inner) if isinstance(leaf, Tracer)]
+    values = iter(batch.values([recording.lift(leaf) for leaf in tracers], [0] * len(tracers)))
+    arguments = mapped(inner, lambda leaf: next(values) if isinstance(leaf, Tracer) else leaf)
+    with resumed(recording.outer):
+        results = Batched(custom)(*arguments)
+    return mapped(results, lambda leaf: batch.parameter(leaf, 0))
 
 
 class _Bound:
@@ -123,12 +147,8 @@ class Batched:
         self.__qualname__ = bound.__qualname__
 
     def __call__(self, *arguments):
-        recording = running_recording()
-        if recording.derivative_mode is not None:
-            return cut(recording, self, arguments)
-        if recording.batch is not None and _is_differentiated(recording.outer):
-            return recording.batch.call(self, arguments)
-        return self._vectorised(self._bound, arguments)
+        every = functools.partial(self._vectorised, self._bound, arguments)
+        return _called(running_recording(), self, arguments, every)
 
     def _vectorised(self, function, arguments):
         def of_element(*arguments):
@@ -183,15 +203,15 @@ class custom_jvp(_CustomFunction):
         if self.nondiff_argnums:
             raise TypeError("defjvps takes no nondiff_argnums: use defjvp")
 
-        def jvp(primals, tangents):
+        self._rules = None, *jvps
+
+    def _rule(self, call, primals, tangents):
+        jvp, *jvps = self._rules
+        if jvp is None:
             result = self(*primals)
             terms = [rule(t, result, *primals) for rule, t in zip(jvps, tangents) if rule is not None]
             return result, sum(terms[1:], terms[0]) if terms else mapped(result, np.zeros_like)
-
-        self._rules = (jvp, *(rule for rule in jvps if rule is not None))
-
-    def _rule(self, call, primals, tangents):
-        pair = self._rules[0](*call.nondiff, tuple(primals), tuple(tangents))
+        pair = jvp(*call.nondiff, tuple(primals), tuple(tangents))
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(
                 f"the rule of {self.__qualname__} returns {shown(pair)}, not (results, tangents)"
@@ -210,12 +230,7 @@ class custom_jvp(_CustomFunction):
             return self._rule(call, arguments, tangents)[1]
 
         tangents_of.__qualname__ = self.__qualname__
-        zeros = [mapped(arg, lambda leaf: np.zeros(np.shape(leaf), _dtype(leaf))) for arg in arguments]
-        return traced_pullback(tangents_of, zeros, cotangent)
-
-
-def _dtype(leaf):
-    return leaf.dtype if hasattr(leaf, "dtype") else np.float64
+        return traced_pullback(tangents_of, [mapped(arg, zero_of) for arg in arguments], cotangent)
 
 
 class custom_vjp(_CustomFunction):

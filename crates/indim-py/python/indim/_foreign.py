@@ -33,9 +33,9 @@ def refuse(value, name):
         return _raise(value, name, _stored(value, name))
 
 
-def has_advice(value):
-    """Whether the value is of a package in ``_ADVICE``."""
-    return any(str(cls.__module__).partition(".")[0] in _ADVICE for cls in type(value).__mro__)
+def has_advice(cls):
+    """Whether a class is of a package in ``_ADVICE``."""
+    return any(str(base.__module__).partition(".")[0] in _ADVICE for base in cls.__mro__)
 
 
 def without_default_labels(value):

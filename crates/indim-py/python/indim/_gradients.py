@@ -99,7 +99,14 @@ class Gradient:
         return f"<indim.{'value_and_grad' if self.has_value else 'grad'} of {self._name!r}>"
 
     def __reduce__(self):
-        return Gradient, (self.__wrapped__, self.argnums, self.has_value, self.has_aux)
+        return Gradient, (self.__wrapped__, *self._options())
+
+    def _remade(self, function):
+        """The same gradient of another function."""
+        return Gradient(function, *self._options())
+
+    def _options(self):
+        return self.argnums, self.has_value, self.has_aux
 
 
 class Auxiliary:
@@ -138,7 +145,7 @@ def grad(f, argnums=0, has_aux=False):
     >>> indim.grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))
     array([ 2., -4.,  6.])
     """
-    return Gradient(f, _positions(argnums), False, bool(has_aux))
+    return Gradient(f, argument_positions(argnums), False, bool(has_aux))
 
 
 def value_and_grad(f, argnums=0, has_aux=False):
@@ -150,7 +157,7 @@ def value_and_grad(f, argnums=0, has_aux=False):
     >>> float(value), gradient
     (14.0, array([ 2., -4.,  6.]))
     """
-    return Gradient(f, _positions(argnums), True, bool(has_aux))
+    return Gradient(f, argument_positions(argnums), True, bool(has_aux))
 
 
 def vjp(f, *primals):
@@ -225,15 +232,10 @@ def traced_pullback(function, primals, cotangents):
     return _derive(function, name_of(function), primals, {}, every, cotangents)[1]
 
 
-def recorded_types(function, name, primal):
+def recorded_types(function, name, primals):
     """The container of a function's results, its keys, and values of their types, which are over."""
-    recorded = _Recorded(function, name, [primal], {}, [0], "reverse")
+    recorded = _Recorded(function, name, primals, {}, range(len(primals)), "reverse")
     return *recorded.structure, recorded.results
-
-
-def pulled_back(function, primal, cotangent):
-    """The gradient with respect to one argument, in the recording that runs."""
-    return traced_pullback(function, [primal], cotangent)[0]
 
 
 @functools.lru_cache(maxsize=64)
@@ -366,7 +368,8 @@ def argument_arrays(args, argnums, name):
     return [_as_arrays(arg, name) if i in wrt_positions else arg for i, arg in enumerate(args)]
 
 
-def _positions(argnums):
+def argument_positions(argnums):
+    """``argnums`` as one whole number or a tuple of them."""
     if isinstance(argnums, (tuple, list)):
         return tuple(operator.index(position) for position in argnums)
     return operator.index(argnums)

@@ -161,15 +161,16 @@ class Copies:
         return result
 
     def _wrapper(self, wrapper, depth):
-        """A compiled function, or the gradient of a function."""
-        from ._jit import CompiledFunction
-
-        wrapped = self.of(wrapper.__wrapped__, depth)
-        if wrapped is wrapper.__wrapped__:
-            return wrapper
-        if isinstance(wrapper, CompiledFunction):
-            return CompiledFunction(wrapped, wrapper.static)
-        return type(wrapper)(wrapped, wrapper.argnums, wrapper.has_value)
+        """A compiled function, the gradient of a function, or a function with derivatives of its own."""
+        wrapped, rules = self.of(wrapper.__wrapped__, depth), getattr(wrapper, "_rules", ())
+        result = wrapper if wrapped is wrapper.__wrapped__ else wrapper._remade(wrapped)
+        # The rules of a derivative may call the function.
+        self._copies[id(wrapper)] = wrapper, result
+        copies = self._sequence(rules, depth)
+        if copies is not rules:
+            result = wrapper._remade(wrapped) if result is wrapper else result
+            result._rules = copies
+        return result
 
     def _instance(self, value, depth):
         """An object; methods that lead to arrays become attributes of the copy."""

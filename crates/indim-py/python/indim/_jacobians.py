@@ -5,11 +5,16 @@ A Jacobian is a pullback or a pushforward, computed for every element of a basis
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
-from ._gradients import Auxiliary, argument_arrays, jvp, pulled_back, recorded_types
+from ._gradients import (
+    Auxiliary,
+    argument_arrays,
+    argument_positions,
+    jvp,
+    recorded_types,
+    traced_pullback,
+)
 from ._tracing import running_recording
 from ._transformed import TransformedFunction, name_of
 from ._trees import filled, flatten, in_container, leaves_of, mapped
@@ -54,7 +59,7 @@ def hessian(f, argnums=0, has_aux=False):
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    argnums, has_aux = _positions(argnums, hessian), bool(has_aux)
+    argnums, has_aux = argument_positions(argnums), bool(has_aux)
 
     def gradient_of(function):
         def gradient(*args, **kwargs):
@@ -69,16 +74,8 @@ def hessian(f, argnums=0, has_aux=False):
     return _transformed(f, argnums, has_aux, hessian, traced)
 
 
-def _positions(argnums, made_by):
-    if not isinstance(argnums, (tuple, list)):
-        return operator.index(argnums)
-    if not argnums:
-        raise TypeError(f"{made_by.__name__}: argnums has no position")
-    return tuple(map(operator.index, argnums))
-
-
 def _jacobian(f, argnums, has_aux, made_by, mode):
-    argnums = _positions(argnums, made_by)
+    argnums = argument_positions(argnums)
 
     def traced(function, *args, **kwargs):
         return _of_arguments(function, argnums, has_aux, args, kwargs, mode)
@@ -88,6 +85,8 @@ def _jacobian(f, argnums, has_aux, made_by, mode):
 
 def _transformed(f, argnums, has_aux, made_by, traced):
     """The compiled function; numbers among the arguments at ``argnums`` become arrays."""
+    if argnums == ():
+        raise TypeError(f"{made_by.__name__}: argnums has no position")
 
     def prepare(signature, args, kwargs):
         bound = signature.bind(*args, **kwargs)
@@ -107,24 +106,20 @@ def _of_arguments(f, argnums, has_aux, args, kwargs, mode):
     primals = tuple(args[position] for position in positions)
     primals = primals if isinstance(argnums, tuple) else primals[0]
     leaves = list(leaves_of(primals))
-    jacobians = []
-    for index, leaf in enumerate(leaves):
+    if not leaves:
+        raise TypeError(f"a Jacobian of {name} is that with respect to arrays, and the argument has none")
+    for leaf in leaves:
         _check_float(name, "with respect to", leaf)
 
-        def of_one(x, index=index):
-            given = filled(primals, [*leaves[:index], x, *leaves[index + 1 :]])
-            inner = list(args)
-            for position, value in zip(positions, given if isinstance(argnums, tuple) else (given,)):
-                inner[position] = value
-            result = f(*inner, **kwargs)
-            return Auxiliary.pair(result, name)[0] if has_aux else result
+    def of_leaves(*leaves):
+        given, inner = filled(primals, leaves), list(args)
+        for position, value in zip(positions, given if isinstance(argnums, tuple) else (given,)):
+            inner[position] = value
+        result = f(*inner, **kwargs)
+        return Auxiliary.pair(result, name)[0] if has_aux else result
 
-        of_one.__qualname__ = name
-        kind, keys, by_result = mode(of_one, name, leaf)
-        jacobians.append(by_result)
-    if not jacobians:
-        raise TypeError(f"a Jacobian of {name} is that with respect to arrays, and the argument has none")
-    jacobian = in_container(kind, keys, [filled(primals, row) for row in zip(*jacobians)])
+    kind, keys, by_result = mode(of_leaves, name, leaves)
+    jacobian = in_container(kind, keys, [filled(primals, by_leaf) for by_leaf in by_result])
     return (jacobian, Auxiliary.pair(f(*args, **kwargs), name)[1]) if has_aux else jacobian
 
 
@@ -136,35 +131,43 @@ def _check_float(name, what, value):
         )
 
 
-def _by_forward(function, name, primal):
-    """The derivative in the direction of each element of the argument: the container of the results, its
-    keys, and the Jacobian of each result."""
+def _by_forward(function, name, primals):
+    """The derivatives in the direction of each element of the arguments: the container of the results, its
+    keys, and for each result its Jacobians with respect to the arguments."""
+    by_primal = []
+    for index, primal in enumerate(primals):
 
-    def tangent(direction):
-        return jvp(function, (primal,), (direction,))[1]
+        def of_one(x, index=index):
+            return function(*primals[:index], x, *primals[index + 1 :])
 
-    columns = vectorised(tangent, (_basis(primal),), {}, 0, -1)
-    kind, keys, columns = flatten(columns)
-    return kind, keys, [column.reshape((*column.shape[:-1], *primal.shape)) for column in columns]
+        def tangent(direction, of_one=of_one, primal=primal):
+            return jvp(of_one, (primal,), (direction,))[1]
+
+        of_one.__qualname__ = name
+        columns = vectorised(tangent, (_basis(primal),), {}, 0, -1)
+        kind, keys, columns = flatten(columns)
+        by_primal.append([column.reshape((*column.shape[:-1], *primal.shape)) for column in columns])
+    return kind, keys, list(zip(*by_primal))
 
 
-def _by_reverse(function, name, primal):
-    """The gradient of each element of the results, like ``_by_forward``."""
-    kind, keys, results = recorded_types(function, name, primal)
-    rows = []
+def _by_reverse(function, name, primals):
+    """The gradients of each element of the results, like ``_by_forward``."""
+    kind, keys, results = recorded_types(function, name, primals)
+    by_result = []
     for index, result in enumerate(results):
         _check_float(name, "of", result)
 
-        def of_result(x, index=index):
-            return flatten(function(x))[2][index]
+        def of_result(*primals, index=index):
+            return flatten(function(*primals))[2][index]
 
-        def gradient(cotangent, of_result=of_result):
-            return pulled_back(of_result, primal, cotangent)
+        def gradients(cotangent, of_result=of_result):
+            return traced_pullback(of_result, primals, cotangent)
 
         of_result.__qualname__ = name
-        row = vectorised(gradient, (_basis(result),), {}, 0, 0)
-        rows.append(row.reshape((*result._shape, *primal.shape)))
-    return kind, keys, rows
+        rows = vectorised(gradients, (_basis(result),), {}, 0, 0)
+        pairs = zip(rows, primals)
+        by_result.append([row.reshape((*result._shape, *primal.shape)) for row, primal in pairs])
+    return kind, keys, by_result
 
 
 def _basis(array):

@@ -11,8 +11,8 @@ import inspect
 
 import numpy as np
 
-from . import _arrays, _creation_functions, _scatters, _sizes_from_data
-from ._functions import asarray, astype
+from . import _arrays, _creation_functions, _functions, _scatters, _sizes_from_data
+from ._functions import astype
 from ._tracing import Tracer, has_tracer, running_recording
 
 
@@ -39,16 +39,14 @@ def complete(namespace):
         function = getattr(np, name, None)
         if not name.startswith("_") and inspect.isfunction(own) and not isinstance(function, np.ufunc):
             if callable(function):
-                namespace[name] = _with_signature_of_numpy(
-                    own, function, _NUMPY_MEANING.get(name, lambda args: False)
-                )
+                namespace[name] = _with_signature_of_numpy(own, function, _NUMPY_MEANING.get(name))
     added = {
         **{name: _made(getattr(np, name)) for name in _MADE_BY},
         **{name: _filled(name, value) for name, value in _FILLED.items()},
         **{name: ScalarType(name) for name in _TYPES},
-        **{name: getattr(_sizes_from_data, name) for name in _WITH_SIZE},
+        **{function.__name__: function for function in _sizes_from_data.FUNCTIONS},
         "array": array,
-        "asarray": array,
+        "asarray": asarray,
         "astype": astype,
         "bincount": _scatters.bincount,
         "bfloat16": ScalarType("bfloat16"),
@@ -67,9 +65,6 @@ def of_numpy(name):
     return getattr(np, name)
 
 
-#: Functions that take JAX's `size`.
-_WITH_SIZE = ("argwhere", "compress", "extract", "flatnonzero", "nonzero", "unique")
-
 #: The code to write for names that have another meaning in NumPy than in jax.numpy.
 _ADVICE = {"vectorize": "indim.numpy has no 'vectorize': write indim.vmap(f)"}
 
@@ -85,22 +80,55 @@ def _with_signature_of_numpy(own, function, is_numpy_meaning):
     def signatures():
         # Reading them takes longer than the import of the module may.
         try:
-            return inspect.signature(own), inspect.signature(function)
+            return _Parameters(own), inspect.signature(function)
         except ValueError:
             # NumPy 1.26 does not say the parameters of functions in C.
-            return inspect.signature(own), None
+            return _Parameters(own), None
 
     def operation(*args, **kwargs):
-        own_signature, signature = signatures()
-        if not is_numpy_meaning(args) and _binds(own_signature, args, kwargs):
-            return own(*args, **kwargs)
-        if signature is None or function is np.select:
+        parameters, signature = signatures()
+        if is_numpy_meaning is None or not is_numpy_meaning(args):
+            if parameters.take(args, kwargs):
+                return own(*args, **kwargs)
+        if signature is None:
             return function(*args, **kwargs)
-        found = _translated(own_signature, signature, args, kwargs)
+        found = _translated(parameters.signature, signature, args, kwargs)
         return function(*args, **kwargs) if found is None else own(**found)
 
     functools.update_wrapper(operation, own)
     return operation
+
+
+class _Parameters:
+    """The parameters of an operation."""
+
+    def __init__(self, operation):
+        self.signature = inspect.signature(operation)
+        parameters = list(self.signature.parameters.values())
+        by_position = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        #: The numbers of arguments by position for which the call needs no binding.
+        self._required = sum(parameter.default is parameter.empty for parameter in by_position)
+        self._most = len(by_position)
+        self._positions = {parameter.name: position for position, parameter in enumerate(parameters)}
+
+    def take(self, args, kwargs):
+        """Whether these are arguments of the operation; None is no operand."""
+        # Binding takes longer than a small operation.
+        if (
+            self._required <= len(args) <= self._most
+            and not [arg for arg in args[: self._required] if arg is None]
+            and not [name for name in kwargs if self._positions.get(name, -1) < len(args)]
+        ):
+            return True
+        try:
+            given = self.signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            return False
+        parameters = self.signature.parameters
+        return all(
+            value is not None or parameters[name].default is not inspect.Parameter.empty
+            for name, value in given.items()
+        )
 
 
 def _translated(own_signature, signature, args, kwargs):
@@ -115,19 +143,6 @@ def _translated(own_signature, signature, args, kwargs):
             return None
         found[name] = value
     return found
-
-
-def _binds(signature, args, kwargs):
-    """Whether the arguments are those of an operation; None is no operand."""
-    try:
-        given = signature.bind(*args, **kwargs).arguments
-    except TypeError:
-        return False
-    parameters = signature.parameters
-    return all(
-        value is not None or parameters[name].default is not inspect.Parameter.empty
-        for name, value in given.items()
-    )
 
 
 # Functions that make arrays.
@@ -145,6 +160,13 @@ def array(object, dtype=None, copy=None, order=None, ndmin=0, *, device=None):
     if has_tracer(object):
         return _creation_functions._array(object, dtype, ndmin=ndmin)
     return as_traced(np.array(object, dtype, ndmin=ndmin))
+
+
+def asarray(a, dtype=None, order=None, *, copy=None, device=None):
+    """``a`` as an array, without a copy if it is one of this type; nested lists like ``array``."""
+    if copy or has_tracer(a):
+        return array(a, dtype)
+    return as_traced(np.asarray(a, None if dtype is None else np.dtype(dtype)))
 
 
 def full(shape, fill_value, dtype=None, *, device=None):
@@ -198,7 +220,7 @@ class ScalarType:
         return _arrays.numpy_dtype(_arrays.indim_name(self._name))
 
     def __call__(self, x=0):
-        return as_traced(asarray(x, self.dtype))
+        return as_traced(_functions.asarray(x, self.dtype))
 
     def __eq__(self, other):
         return self.dtype == other

@@ -45,6 +45,10 @@ class CompiledFunction(_CompiledFunction):
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
 
+    def _remade(self, function):
+        """Another function compiled like this one."""
+        return CompiledFunction(function, self.static)
+
     def explain(self, *args, **kwargs):
         """The program for these arguments, or for those of the last call: text, ``.json``, ``.svg``.
 

@@ -87,14 +87,13 @@ class IndexUpdate:
     def get(self, *, mode="raise", fill_value=None, **hints):
         """The elements ``x[key]``. With the mode ``fill``, elements at indices out of range are
         ``fill_value``, by default NaN for floats and 0 for other types."""
-        is_filled = mode in ("fill", "drop")
-        mode = _checked_mode("clip" if is_filled else mode, hints)
+        mode = _checked_mode(mode, hints)
         if mode == "raise":
             return self._array[self._key]
-        x, indices = self._array, self._one_index_array(mode)
-        indices = _from_start(indices, x.shape[0]) if is_filled else indices
-        found = _functions.apply("take", (x, indices), [("axis", 0), ("mode", mode)], "numpy")
-        if not is_filled:
+        x, indices = self._array, self._indices(mode)
+        attributes = [("axis", 0), ("mode", "clip" if mode == "drop" else mode)]
+        found = _functions.apply("take", (x, indices), attributes, "numpy")
+        if mode != "drop":
             return found
         if fill_value is None:
             fill_value = np.nan if x.dtype.kind in "fc" else 0
@@ -102,29 +101,27 @@ class IndexUpdate:
         is_within = is_within.reshape(tuple(indices.shape) + (1,) * (x.ndim - 1))
         return np.where(is_within, found, np.asarray(fill_value, x.dtype))
 
-    def _one_index_array(self, mode):
-        """The key, if it is one array of integers along the first axis, which takes a mode."""
+    def _indices(self, mode):
+        """The key, if it is one array of integers along the first axis; None for another key, which takes no
+        mode."""
         key = self._key[0] if isinstance(self._key, tuple) and len(self._key) == 1 else self._key
-        if not _is_indices(key):
+        if _is_indices(key):
+            indices = _view_functions.elements("x", key)
+            return _from_start(indices, self._array.shape[0]) if mode == "drop" else indices
+        if mode != "raise":
             raise TypeError(f"mode={mode!r} takes one array of integers, along the first axis")
-        return _view_functions.elements("x", key)
+        return None
 
     def _replaced(self, function, mode, hints):
-        elements = IndexUpdate(self._array, self._key).get(mode="clip" if mode in ("drop", "fill") else mode)
-        return self._updated("scatter_set", function(elements), mode, hints)
+        return self._updated("scatter_set", function(self.get(mode=mode)), mode, hints)
 
     def _updated(self, function, values, mode, hints):
         mode = _checked_mode(mode, hints)
-        x, key = self._array, self._key
+        x, indices = self._array, self._indices(mode)
         values = _converted(values, x.dtype)
-        key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
-        if _is_indices(key):
-            indices = _view_functions.elements("x", key)
-            indices = _from_start(indices, x.shape[0]) if mode == "drop" else indices
+        if indices is not None:
             return scatter(function, x, indices, values, mode)
-        if mode != "raise":
-            raise TypeError(f"mode={mode!r} takes one array of integers, along the first axis")
-        flat = scatter(function, x.reshape(-1), _positions(x.shape, key), values, mode)
+        flat = scatter(function, x.reshape(-1), _positions(x.shape, self._key), values, mode)
         return flat.reshape(x.shape)
 
 
@@ -281,5 +278,3 @@ class _TracedAt:
 
 
 Tracer.at = _TracedAt()
-
-FUNCTIONS = (at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum)

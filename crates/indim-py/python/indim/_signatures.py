@@ -60,8 +60,8 @@ def binder(function, name, static, static_argnums=()):
 
 def _collected(function, name, signature, static):
     """``binder`` of a function with ``**arguments``, or with ``*arguments`` and keyword-only ones: the
-    compiled part gets each of these as one dict. It binds no argument itself, so all parameters are
-    keyword-only to it."""
+    compiled part gets each of these as one dict. It binds calls without such arguments itself, by the default
+    of an empty dict."""
     parameters = list(signature.parameters.values())
     rests = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
 
@@ -92,10 +92,13 @@ def _collected(function, name, signature, static):
     setattr(call, ADAPTED, function)
     rows = []
     for parameter in parameters:
-        name, _, is_static, default = _row(parameter, parameter.name in static)
-        # No call names the dict itself.
-        stars = {rests[0]: "*", rests[1]: "**"}.get(parameter.kind, "")
-        rows.append((stars + name, "keyword", is_static, default))
+        is_static = parameter.name in static
+        if parameter.kind in rests:
+            # No call names the dict itself.
+            stars = "*" if parameter.kind is rests[0] else "**"
+            rows.append((stars + parameter.name, "keyword", is_static, ({}, False)))
+        else:
+            rows.append(_row(parameter, is_static))
     return rows, bind, call
 
 

@@ -155,7 +155,7 @@ class _Places:
     @property
     def positions(self):
         """The numbers 0, 1, 2, ... along the mask."""
-        return np.cumsum(self._mask | ~self._mask, dtype=np.int64) - 1
+        return np.cumsum(np.ones_like(self._mask), dtype=np.int64) - 1
 
     def collect(self, values, fill):
         """The values of the true elements, in order, and then ``fill``."""
@@ -182,4 +182,5 @@ def _known(name, x):
     return x
 
 
+#: Functions that take JAX's `size`.
 FUNCTIONS = (argwhere, compress, extract, flatnonzero, nonzero, unique)

@@ -56,6 +56,10 @@ class TransformedFunction(CompiledFunction):
         bound.apply_defaults()
         return self._traced(*bound.args, **bound.kwargs)
 
+    def _remade(self, function):
+        transformation, (_, *options) = self._made_by
+        return transformation(function, *options)
+
     def __repr__(self):
         transformation, (function, *_) = self._made_by
         return f"<indim.{transformation.__name__} of {name_of(function)!r}>"

@@ -6,13 +6,16 @@ Arguments, states and results are trees. ``None`` is a tree without leaves, as i
 from __future__ import annotations
 
 import copy
-import dataclasses
+import weakref
 
 from ._foreign import has_advice
 from ._statics import key as static_key
 
 #: Functions that take apart and rebuild the objects of registered classes, by class: see `tree.py`.
 _REGISTERED = {}
+
+#: ``(name, whether it is static)`` of each field, by dataclass; None for a class whose objects are leaves.
+_FIELDS = weakref.WeakKeyDictionary()
 
 
 def register(cls, flatten_object, rebuild_object):
@@ -30,27 +33,41 @@ def is_node(value):
 
 def _has_fields(value):
     """Whether a value is a dataclass or of a registered class; an array is not."""
-    cls = type(value)
-    if cls in _REGISTERED:
-        return True
-    is_dataclass = hasattr(cls, "__dataclass_fields__") and not hasattr(cls, "__array__")
-    # Groups of Zarr are dataclasses too.
-    return is_dataclass and not has_advice(value)
+    return type(value) in _REGISTERED or _fields(type(value)) is not None
+
+
+def _fields(cls):
+    """``(name, whether it is static)`` of each field of a dataclass; None for other classes."""
+    if not hasattr(cls, "__dataclass_fields__"):
+        return None
+    try:
+        return _FIELDS[cls]
+    except KeyError:
+        # `import indim` is faster without this module.
+        import dataclasses
+
+        # Groups of Zarr are dataclasses too.
+        is_leaf = hasattr(cls, "__array__") or has_advice(cls)
+        fields = [(field.name, bool(field.metadata.get("static"))) for field in dataclasses.fields(cls)]
+        _FIELDS[cls] = fields = None if is_leaf else fields
+        return fields
+
+
+def forget_fields():
+    """Reads the fields of dataclasses again, after they were changed."""
+    _FIELDS.clear()
 
 
 def fields_of(value):
     """``(name, whether it is static, item)`` of each field of a dataclass or of an object of a registered
     class; None for other values. Also called by the compiled part."""
-    if not _has_fields(value):
-        return None
-    if type(value) in _REGISTERED:
-        items, static = _REGISTERED[type(value)][0](value)
+    cls = type(value)
+    if cls in _REGISTERED:
+        items, static = _REGISTERED[cls][0](value)
         fields = [(str(index), False, item) for index, item in enumerate(items)]
         return [*fields, ("static", True, static)]
-    return [
-        (field.name, bool(field.metadata.get("static")), getattr(value, field.name))
-        for field in dataclasses.fields(value)
-    ]
+    fields = _fields(cls)
+    return None if fields is None else [(name, is_static, getattr(value, name)) for name, is_static in fields]
 
 
 def _keys_and_items(value):
@@ -94,24 +111,24 @@ def rebuilt_with_statics(container, values, statics):
         return container._make(values)
     if isinstance(container, (list, tuple)):
         return type(container)(values)
-    statics = statics_of(container) if statics is None else list(statics)
     if type(container) in _REGISTERED:
-        return _REGISTERED[type(container)][1](statics[0], list(values))
+        (static,) = statics_of(container) if statics is None else statics
+        return _REGISTERED[type(container)][1](static, list(values))
     # Neither `__init__` nor `__post_init__` runs, because they may expect arrays.
     made = object.__new__(type(container))
-    values, statics = iter(values), iter(statics)
-    for name, is_static, _ in fields_of(container):
-        object.__setattr__(made, name, next(statics if is_static else values))
+    values, statics = iter(values), iter(statics or ())
+    for name, is_static, item in fields_of(container):
+        object.__setattr__(made, name, next(statics, item) if is_static else next(values))
     return made
 
 
 def flatten(result):
     """The kind of container of a function's results, the keys if it is a dict, and its leaves. The kind
     ``"tree"`` has a template of all containers in the place of keys, with a 0 for each leaf."""
-    items = items_of(result) if type(result) in (dict, tuple, list) else None
-    if items is None or any(item is None or is_node(item) for item in items):
-        if result is None or items is None and not is_node(result):
-            return "single", [], [result]
+    if not is_node(result):
+        return "single", [], [result]
+    items = items_of(result)
+    if type(result) not in (dict, tuple, list) or any(item is None or is_node(item) for item in items):
         return "tree", [mapped(result, lambda leaf: 0)], list(leaves_of(result))
     return type(result).__name__, list(result) if type(result) is dict else [], items
 
@@ -190,27 +207,28 @@ def structure_of(value, leaf):
     return type(value), items, tuple(map(static_key, statics_of(value)))
 
 
-def leaves_like(template, value):
+def leaves_like(template, value, is_prefix=False):
     """The leaves of ``value`` in the order of those of ``template``, or None if the containers differ; the
-    order of keys in a dict has no meaning."""
+    order of keys in a dict has no meaning. If the template ``is_prefix``, a leaf of it stands for any
+    subtree."""
     found = []
-    return found if _collect_like(template, value, found) else None
+    return found if _collect_like(template, value, is_prefix, found) else None
 
 
-def _collect_like(template, value, found):
+def _collect_like(template, value, is_prefix, found):
+    if template is None:
+        return value is None
     if not is_node(template):
-        if is_node(value) or (template is None) != (value is None):
-            return False
-        if value is not None:
-            found.append(value)
-        return True
+        found.append(value)
+        return is_prefix or not (value is None or is_node(value))
     if type(template) is not type(value):
         return False
     (keys, items), (own_keys, own_items) = _keys_and_items(template), _keys_and_items(value)
     if len(items) != len(own_items) or not _are_same(statics_of(template), statics_of(value)):
         return False
     own = dict(zip(own_keys, own_items))
-    return all(key in own and _collect_like(item, own[key], found) for key, item in zip(keys, items))
+    pairs = zip(keys, items)
+    return all(key in own and _collect_like(item, own[key], is_prefix, found) for key, item in pairs)
 
 
 def _are_same(statics, others):

@@ -10,9 +10,9 @@ import operator
 
 from ._indim import Recorder
 from ._numbers import Number
-from ._tracing import Recording, Tracer, recorded_results, resumed, running_recording
+from ._tracing import Recording, Tracer, recorded_results, running_recording
 from ._transformed import TransformedFunction, name_of
-from ._trees import in_container, is_node, items_of, leaves_of, mapped, rebuilt, shown
+from ._trees import in_container, is_node, items_of, rebuilt, shown
 
 
 def vmap(f, in_axes=0, out_axes=0):
@@ -117,18 +117,6 @@ class _Batch:
         """A parameter for one element of ``value`` along the axis; None shares the value."""
         self._axes[len(self.recording.sources)] = axis
         return self.recording.parameter(value, removed=axis)
-
-    def call(self, custom, inner):
-        """The results for one element of a call of a function with a derivative of its own, which the
-        recording around computes for all elements, so that it can differentiate it."""
-        from ._custom_derivatives import Batched
-
-        tracers = [leaf for leaf in leaves_of(inner) if isinstance(leaf, Tracer)]
-        batches = iter(self.values([self.recording.lift(leaf) for leaf in tracers], [0] * len(tracers)))
-        arguments = mapped(inner, lambda leaf: next(batches) if isinstance(leaf, Tracer) else leaf)
-        with resumed(self.recording.outer):
-            results = Batched(custom)(*arguments)
-        return mapped(results, lambda leaf: self.parameter(leaf, 0))
 
     def _checked_axis(self, value, axis):
         """The batch axis of an array, counted from the front."""

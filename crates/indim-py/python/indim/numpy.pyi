@@ -611,7 +611,14 @@ def array(
     device: Any = None,
 ) -> NDArray[Any]: ...
 
-asarray = array
+def asarray(
+    a: Any,
+    dtype: DTypeLike | ScalarType | None = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+) -> NDArray[Any]: ...
 
 def astype(x: Operand, dtype: DTypeLike | ScalarType) -> NDArray[Any]: ...
 def empty(

@@ -6,11 +6,12 @@ has no leaves.
 
 from __future__ import annotations
 
+import copy
 import functools
-from dataclasses import is_dataclass
 
 from ._trees import (
     filled,
+    forget_fields,
     is_node,
     items_of,
     leaves_like,
@@ -81,39 +82,12 @@ def map(f, tree, *rest, is_leaf=None):
     template, first = _as_tree(tree, is_leaf)
     columns = [first]
     for other in rest:
-        columns.append(_leaves_under(template, other))
+        columns.append(leaves_like(template, other, is_prefix=True))
         if columns[-1] is None:
             raise ValueError(
                 f"tree.map takes trees of the same containers, not {shown(tree)} and {shown(other)}"
             )
     return filled(template, [f(*row) for row in zip(*columns)])
-
-
-def _leaves_under(template, tree):
-    """The subtrees of ``tree`` at the leaves of ``template``, or None if the containers differ."""
-    if not is_node(template):
-        return ([] if tree is None else None) if template is None else [tree]
-    shallow = leaves_like(rebuilt(template, [0] * len(items_of(template))), _shallow(tree))
-    if shallow is None:
-        return None
-    found = []
-    for item, boxed in zip(items_of(template), shallow):
-        inside = _leaves_under(item, boxed.value)
-        if inside is None:
-            return None
-        found += inside
-    return found
-
-
-class _Box:
-    """An item of a container as a leaf."""
-
-    def __init__(self, value):
-        self.value = value
-
-
-def _shallow(tree):
-    return rebuilt(tree, [_Box(item) for item in items_of(tree)]) if is_node(tree) else tree
 
 
 def flatten(tree, is_leaf=None):
@@ -157,14 +131,20 @@ def register_pytree_node_class(cls):
 def register_dataclass(cls, data_fields=None, meta_fields=()):
     """Every dataclass is a tree already. ``meta_fields`` are static, and so are fields with the metadata
     ``{"static": True}``."""
-    if not is_dataclass(cls):
+    import dataclasses
+
+    if not dataclasses.is_dataclass(cls):
         raise TypeError(f"{cls!r} is no dataclass; register_pytree_node takes any class")
-    fields = [field for field in cls.__dataclass_fields__ if field not in meta_fields]
+    fields = [field.name for field in dataclasses.fields(cls) if field.name not in meta_fields]
     if data_fields is not None and set(data_fields) != set(fields):
         raise ValueError(
             f"the fields of {cls.__qualname__} but meta_fields are {fields}, not {list(data_fields)}"
         )
+    # Classes share the fields that they inherit.
+    fields = dict(cls.__dataclass_fields__)
     for name in meta_fields:
-        field = cls.__dataclass_fields__[name]
-        field.metadata = {**field.metadata, "static": True}
+        fields[name] = copy.copy(fields[name])
+        fields[name].metadata = {**fields[name].metadata, "static": True}
+    cls.__dataclass_fields__ = fields
+    forget_fields()
     return cls
