@@ -396,6 +396,14 @@ impl Graph {
         &self.outputs
     }
 
+    /// For each value, the number of its uses as an operand or an output.
+    pub fn use_counts(&self) -> Vec<usize> {
+        let mut uses = vec![0; self.len()];
+        let operands = self.iter().flat_map(|(_, node)| node.operands.iter());
+        operands.chain(self.outputs()).for_each(|value| uses[value.index()] += 1);
+        uses
+    }
+
     /// The same graph with only the outputs at these positions, in this order.
     ///
     /// # Panics

@@ -45,7 +45,7 @@ pub fn lower_with(
 /// assert_eq!(nests.to_string(), "\
 /// for i in [s0, s1] {
 ///   a0 = load parameter 0 : f64[s0, s1] [i0, i1]
-///   store add.f64 a0 along i1 -> output 0 : f64[s0] [i0]
+///   store reduce_add.f64 a0 along i1 -> output 0 : f64[s0] [i0]
 /// }");
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```

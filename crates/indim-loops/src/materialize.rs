@@ -25,12 +25,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashMapExt};
 use indim_graph::{Node, NodeKind, ShapedGraph, ValueId};
-use indim_ops::{Fact, conversion_through};
+use indim_ops::Fact;
 use smallvec::SmallVec;
 
 use crate::value_source::{
-    OperandView, ValueSource, first_results, is_arg_reduction, is_computed, is_standalone,
-    iteration, operand_views, reduction_operand,
+    OperandView, ValueSource, converted_fold, first_results, is_arg_reduction, is_computed,
+    is_standalone, iteration, operand_views, reduction_operand,
 };
 use crate::view::View;
 use crate::view_base::ViewBases;
@@ -160,9 +160,9 @@ fn is_take(kind: &NodeKind) -> bool {
 
 /// Finds the materialised values of a graph and orders them into nests.
 pub(crate) fn materialize(graph: &ShapedGraph<'_>) -> Materialized {
-    let materialized = materialize_with(graph, false);
+    let materialized = materialize_with(graph, ViewBases::of(graph), false);
     match graph.len() >= SMALL_GRAPH && exceeds_recompute_limit(graph, &materialized) {
-        true => materialize_with(graph, true),
+        true => materialize_with(graph, materialized.bases, true),
         false => materialized,
     }
 }
@@ -179,8 +179,11 @@ fn exceeds_recompute_limit(graph: &ShapedGraph<'_>, materialized: &Materialized)
 }
 
 /// The materialised values; with `materializes_shared`, also every value with more than one use.
-fn materialize_with(graph: &ShapedGraph<'_>, materializes_shared: bool) -> Materialized {
-    let bases = ViewBases::of(graph);
+fn materialize_with(
+    graph: &ShapedGraph<'_>,
+    bases: ViewBases,
+    materializes_shared: bool,
+) -> Materialized {
     let requirements = Requirements::of(graph, &bases, materializes_shared);
     let levels = requirements.levels(graph, &bases);
     let mut groups = group(graph, &bases, &requirements, &levels);
@@ -220,30 +223,12 @@ fn conversions(
     requirements: &Requirements,
     groups: &[Vec<ValueId>],
 ) -> HashMap<ValueId, ValueId> {
-    let mut uses = vec![0; graph.len()];
-    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter().copied());
-    let read =
-        operands.chain(unwidened_operands(graph, bases)).chain(graph.outputs().iter().copied());
-    read.for_each(|value| uses[value.index()] += 1);
-    let converted = |&value: &ValueId| match graph[value].kind {
-        NodeKind::Convert => {
-            let operand = graph[value].operands[0];
-            let is_reduced = match graph[operand].kind {
-                NodeKind::Reduce { op, .. } => !op.is_arg_reduction(),
-                // A contraction of floats can be rounded to floats only; one of integers is stored in its
-                // own type.
-                NodeKind::Contract { .. } => {
-                    [operand, value].iter().all(|&value| graph[value].array_type.dtype.is_float())
-                }
-                _ => false,
-            };
-            let is_used_once = uses[operand.index()] == 1 && !requirements.dense.contains(&operand);
-            // A fold ends with at most one conversion kernel, so a conversion in two steps stays a nest.
-            let [from, to] = [operand, value].map(|value| graph[value].array_type.dtype);
-            let is_one_step = conversion_through(from, to).is_none();
-            (is_reduced && is_used_once && is_one_step).then_some((operand, value))
-        }
-        _ => None,
+    let mut uses = graph.use_counts();
+    unwidened_operands(graph, bases).for_each(|value| uses[value.index()] += 1);
+    let converted = |&value: &ValueId| {
+        let operand = converted_fold(graph, value)?;
+        let is_used_once = uses[operand.index()] == 1 && !requirements.dense.contains(&operand);
+        is_used_once.then_some((operand, value))
     };
     let converted_group =
         |group: &Vec<ValueId>| group.iter().map(converted).collect::<Option<Vec<_>>>();
@@ -348,6 +333,13 @@ struct Requirements {
 
 impl Requirements {
     fn of(graph: &ShapedGraph<'_>, bases: &ViewBases, materializes_shared: bool) -> Self {
+        // Only a graph with reductions has nests of several kinds.
+        let is_reduction =
+            |(_, node): (ValueId, &Node)| matches!(node.kind, NodeKind::Reduce { .. });
+        let is_long = match !materializes_shared && graph.iter().any(is_reduction) {
+            true => long_values(graph, bases),
+            false => vec![false; graph.len()],
+        };
         let mut requirements = Requirements {
             views: vec![None; graph.len()],
             nest_kinds: vec![NestKind::ELEMENTWISE; graph.len()],
@@ -356,7 +348,7 @@ impl Requirements {
             read: BTreeSet::new(),
             dense: BTreeSet::new(),
             materializes_shared,
-            is_long: long_values(graph, bases),
+            is_long,
         };
         graph.outputs().iter().for_each(|&output| requirements.materialize(graph, output));
         // Operands come earlier, so the reverse order visits a value after all of its consumers.
@@ -484,17 +476,15 @@ impl Requirements {
 /// For each value whether it has several uses, and its computation reads more than [`MAX_RECOMPUTED_ARRAYS`]
 /// arrays of at least its size. Such a value counts as one array for the values computed from it.
 fn long_values(graph: &ShapedGraph<'_>, bases: &ViewBases) -> Vec<bool> {
-    let mut uses = vec![0_usize; graph.len()];
-    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
-    operands.chain(graph.outputs()).for_each(|value| uses[value.index()] += 1);
+    let uses = graph.use_counts();
     let mut is_long = vec![false; graph.len()];
     // The arrays that each value is computed from, up to one more than the maximum.
     let mut arrays: Vec<SmallVec<[ValueId; MAX_RECOMPUTED_ARRAYS + 1]>> =
         vec![SmallVec::new(); graph.len()];
     for (value, node) in graph.iter() {
-        let is_array = !is_computed(&node.kind) || is_standalone(&node.kind);
+        let is_array = !is_computed(&node.kind) || bases.is_alone(graph, value);
         let mut read: SmallVec<[ValueId; MAX_RECOMPUTED_ARRAYS + 1]> = SmallVec::new();
-        if is_array || bases.is_rounding(value) {
+        if is_array {
             read.push(value);
         } else {
             for &operand in node.operands.iter() {
@@ -528,8 +518,7 @@ fn group(
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
         let first = || *firsts.get(&value).unwrap_or(&value);
-        let is_alone = is_standalone(&graph[value].kind) || bases.is_rounding(value);
-        let alone = is_alone.then(first);
+        let alone = bases.is_alone(graph, value).then(first);
         (reduced, is_arg_reduction(&graph[value].kind), alone, shape)
     };
     let mut last_level = HashMap::new();

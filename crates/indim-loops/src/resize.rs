@@ -363,7 +363,7 @@ impl<'a> Resizer<'a> {
 
 impl LoopNest {
     /// Whether some size is a symbol.
-    pub fn has_symbols(&self) -> bool {
+    fn has_symbols(&self) -> bool {
         self.shape.has_symbols() || self.operands().any(|of| of.array_type.shape.has_symbols())
     }
 }

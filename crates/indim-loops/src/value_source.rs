@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indim_graph::literal::integer_range;
 use indim_graph::{Node, NodeKind, ShapedGraph, Size, SymbolicShape, TakeMode, ValueId};
-use indim_ops::{DType, Fact, contraction_widens};
+use indim_ops::{DType, Fact, contraction_widens, conversion_through};
 
 use crate::view::{View, is_leaf, is_unit_reshape};
 use crate::view_base::ViewBases;
@@ -31,9 +31,10 @@ fn resolve(graph: &ShapedGraph<'_>, bases: &ViewBases, value: ValueId, view: Vie
         NodeKind::Reduce { .. } | NodeKind::Concatenate { .. } => {
             ValueSource::Materialized(base.value, view, shape())
         }
-        kind if is_standalone(kind) => ValueSource::Materialized(base.value, view, shape()),
+        _ if bases.is_alone(graph, base.value) => {
+            ValueSource::Materialized(base.value, view, shape())
+        }
         kind if is_leaf(kind) => ValueSource::Leaf(base.value, view),
-        _ if bases.is_rounding(base.value) => ValueSource::Materialized(base.value, view, shape()),
         _ if base.is_expanded && !is_cheaper_to_recompute(graph, bases, base.value) => {
             ValueSource::Materialized(base.value, view, shape())
         }
@@ -230,13 +231,12 @@ fn gather_operands(
     mode: TakeMode,
 ) -> [OperandView; 2] {
     let (table, indices) = (graph[value].operands[0], graph[value].operands[1]);
-    let size = graph.shape(table)[axis];
+    let size = indexed_size(graph, table, axis);
     let (dtype, shape) = (graph[indices].array_type.dtype, graph.shape(indices));
     let rank = shape.rank();
-    let is_in_memory = is_checked(mode, dtype, indexed_size(graph, table, axis))
-        || !is_unit_reshape(graph.shape(value), shape);
+    let is_in_memory = is_checked(mode, dtype, size) || !is_unit_reshape(graph.shape(value), shape);
     [
-        OperandView::in_memory(table, view.of_table(axis, rank, size)),
+        OperandView::in_memory(table, view.of_table(axis, rank, Size::Known(size))),
         OperandView { is_in_memory, ..OperandView::new(indices, view.of_indices(axis, rank)) },
     ]
 }
@@ -308,6 +308,22 @@ pub(crate) fn first_results(graph: &ShapedGraph<'_>) -> HashMap<ValueId, ValueId
 /// Whether a node is a loop or a branch.
 pub(crate) fn is_control(kind: &NodeKind) -> bool {
     matches!(kind, NodeKind::While { .. } | NodeKind::Branch { .. })
+}
+
+/// The reduction or contraction of a conversion that its end can compute, so that it stores the converted
+/// values.
+pub(crate) fn converted_fold(graph: &ShapedGraph<'_>, value: ValueId) -> Option<ValueId> {
+    let NodeKind::Convert = graph[value].kind else { return None };
+    let operand = graph[value].operands[0];
+    let [from, to] = [operand, value].map(|value| graph[value].array_type.dtype);
+    let ends_with_conversion = match graph[operand].kind {
+        NodeKind::Reduce { op, .. } => !op.is_arg_reduction(),
+        // A contraction of floats can be rounded to floats only; one of integers is stored in its own type.
+        NodeKind::Contract { .. } => from.is_float() && to.is_float(),
+        _ => false,
+    };
+    // A fold ends with at most one conversion kernel, so a conversion in two steps stays a nest.
+    (ends_with_conversion && conversion_through(from, to).is_none()).then_some(operand)
 }
 
 /// Whether a node is computed by a nest of its own, which computes nothing else.

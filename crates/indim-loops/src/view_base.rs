@@ -3,8 +3,8 @@
 
 use foldhash::{HashSet, HashSetExt};
 use indim_graph::{Node, NodeKind, ShapedGraph, SymbolicShape, ValueId};
-use indim_ops::conversion_through;
 
+use crate::value_source::{converted_fold, is_standalone};
 use crate::view::{View, is_unit_reshape};
 
 /// The base of a view; for a value that is not a view, the value itself.
@@ -33,15 +33,16 @@ pub(crate) struct ViewBases {
     bases: Vec<ViewBase>,
     /// The end of each chain of reshapes: the value whose dense elements they show.
     reshaped: Vec<ValueId>,
-    /// The conversions that round the only use of a contraction of floats.
-    roundings: HashSet<ValueId>,
+    /// The conversions that are the only use of a contraction of floats.
+    stored_conversions: HashSet<ValueId>,
 }
 
 impl ViewBases {
     pub(crate) fn of(graph: &ShapedGraph<'_>) -> Self {
         let count = graph.len();
         let (bases, reshaped) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut bases = ViewBases { bases, reshaped, roundings: roundings(graph) };
+        let stored_conversions = stored_conversions(graph);
+        let mut bases = ViewBases { bases, reshaped, stored_conversions };
         for (value, node) in graph.iter() {
             let base = bases.next(graph, value, node);
             bases.bases.push(base);
@@ -56,10 +57,11 @@ impl ViewBases {
         &self.bases[value.index()]
     }
 
-    /// Whether a value rounds the only use of a contraction of floats. The contraction stores the rounded
-    /// sums: wide sums in memory would take more memory and time.
-    pub(crate) fn is_rounding(&self, value: ValueId) -> bool {
-        self.roundings.contains(&value)
+    /// Whether a nest of its own computes a value: that of a standalone node, or a conversion that is the
+    /// only use of a contraction of floats. The contraction stores the converted sums: wide sums in memory
+    /// would take more memory and time.
+    pub(crate) fn is_alone(&self, graph: &ShapedGraph<'_>, value: ValueId) -> bool {
+        is_standalone(&graph[value].kind) || self.stored_conversions.contains(&value)
     }
 
     /// The end of the chain of reshapes that begins at `value`.
@@ -93,30 +95,18 @@ impl ViewBases {
     }
 }
 
-/// The conversions of contractions of floats that a contraction can store: no other node reads its sums, and
-/// the conversion takes one step.
-fn roundings(graph: &ShapedGraph<'_>) -> HashSet<ValueId> {
-    let mut roundings = HashSet::new();
+/// The conversions of contractions of floats that a contraction can store, if no other node reads its sums.
+fn stored_conversions(graph: &ShapedGraph<'_>) -> HashSet<ValueId> {
     let is_contraction = |value: ValueId| matches!(graph[value].kind, NodeKind::Contract { .. });
     if !graph.iter().any(|(value, _)| is_contraction(value)) {
-        return roundings;
+        return HashSet::new();
     }
-    let mut uses = vec![0_usize; graph.len()];
-    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
-    operands.chain(graph.outputs()).for_each(|value| uses[value.index()] += 1);
-    for (value, node) in graph.iter().filter(|(_, node)| matches!(node.kind, NodeKind::Convert)) {
-        let sum = node.operands[0];
-        let [from, to] = [graph[sum].array_type.dtype, node.array_type.dtype];
-        let are_floats = from.is_float() && to.is_float();
-        if is_contraction(sum)
-            && uses[sum.index()] == 1
-            && are_floats
-            && conversion_through(from, to).is_none()
-        {
-            roundings.insert(value);
-        }
-    }
-    roundings
+    let uses = graph.use_counts();
+    let conversion = |(value, _): (ValueId, &Node)| {
+        let sum = converted_fold(graph, value)?;
+        (is_contraction(sum) && uses[sum.index()] == 1).then_some(value)
+    };
+    graph.iter().filter_map(conversion).collect()
 }
 
 /// Whether the operand of a broadcast or window has fewer elements than the result, which has its symbols.

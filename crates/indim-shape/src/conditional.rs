@@ -93,9 +93,25 @@ impl AnyRule {
         target: Option<&Shape>,
         sizes: impl UnknownSizes,
     ) -> Result<ConditionalBroadcast, ShapeError> {
-        let mut search = Search { rule: self, sizes, conditions: Vec::new(), trials: MAX_TRIALS };
-        let form = search.elaborate(operands.to_vec(), target.cloned(), 0)?;
-        Ok(ConditionalBroadcast { form, conditions: search.conditions })
+        let shapes = Shapes { operands: operands.to_vec(), target: target.cloned() };
+        Search { rule: self, sizes, trials: MAX_TRIALS }.elaborate(shapes, 0)
+    }
+}
+
+/// The shapes of a broadcast.
+struct Shapes {
+    operands: Vec<Shape>,
+    target: Option<Shape>,
+}
+
+impl Shapes {
+    /// The shapes with one size in place of another.
+    fn replaced(&self, from: usize, to: usize) -> Shapes {
+        let replace = |shape: &Shape| {
+            shape.iter().map(|&size| if size == from { to } else { size }).collect()
+        };
+        let operands = self.operands.iter().map(replace).collect();
+        Shapes { operands, target: self.target.as_ref().map(replace) }
     }
 }
 
@@ -103,97 +119,92 @@ impl AnyRule {
 struct Search<'r, S> {
     rule: &'r AnyRule,
     sizes: S,
-    /// The conditions of the current decisions.
-    conditions: Vec<SizeCondition>,
     /// Elaborations with sizes of 1 that are left.
     trials: usize,
 }
 
 impl<S: UnknownSizes> Search<'_, S> {
-    /// The form under the first decisions that make the broadcast legal.
+    /// The first legal case, in which sizes that meet are equal, or else one of them is 1.
     ///
     /// Each round elaborates. If sizes clash and one of them is unknown, the round records the condition,
-    /// and replaces that size by the other one for the next round. If equal sizes lead to an error, one of
-    /// the two is 1 instead.
+    /// and replaces that size by the other one for the next round. It decides between equal sizes and a size
+    /// of 1 by a search of its own.
     fn elaborate(
         &mut self,
-        mut operands: Vec<Shape>,
-        mut target: Option<Shape>,
-        mut decisions: usize,
-    ) -> Result<Broadcast, ShapeError> {
+        mut shapes: Shapes,
+        decisions: usize,
+    ) -> Result<ConditionalBroadcast, ShapeError> {
+        let mut conditions = Vec::new();
         loop {
-            let error = match self.rule.elaborate(&operands, target.as_ref()) {
-                Ok(form) => return Ok(form),
+            let error = match self.rule.elaborate(&shapes.operands, shapes.target.as_ref()) {
+                Ok(form) => return Ok(ConditionalBroadcast { form, conditions }),
                 Err(error) => error,
             };
-            let Some((first, second)) = clashing_axes(error.violation(), &operands) else {
+            let Some((condition, equal)) = self.condition(&error, &shapes) else {
                 return Err(error);
             };
-            let (from, to) =
-                match (self.sizes.is_unknown(first.size), self.sizes.is_unknown(second.size)) {
-                    (true, _) => (first.size, second.size),
-                    (false, true) => (second.size, first.size),
-                    (false, false) => return Err(error),
-                };
-            let clash = (first, second);
-            let [first_may_be_one, second_may_be_one] =
-                [first, second].map(|axis| self.is_legal_with_one(axis, clash, &operands, &target));
-            let may_be_equal = self.sizes.may_be_equal(first.size, second.size);
-            let position = self.conditions.len();
-            self.conditions.push(SizeCondition {
-                first,
-                second,
-                may_be_equal,
-                first_may_be_one,
-                second_may_be_one,
-            });
-            let equal = replaced(&operands, &target, from, to);
-            let may_be_one = first_may_be_one || second_may_be_one;
+            let may_be_one = condition.first_may_be_one || condition.second_may_be_one;
             // Without another choice, or after many decisions, the sizes are equal.
-            if may_be_equal && (!may_be_one || decisions >= MAX_DECISIONS) {
-                (operands, target) = equal;
+            if condition.may_be_equal && (!may_be_one || decisions >= MAX_DECISIONS) {
+                conditions.push(condition);
+                shapes = equal;
                 continue;
             }
-            decisions += 1;
-            let mut reason = error;
-            if may_be_equal {
-                match self.elaborate(equal.0, equal.1, decisions) {
-                    Ok(form) => return Ok(form),
-                    Err(error) => reason = error,
-                }
-            }
-            return self.with_ones((position, decisions), &operands, &target).ok_or(reason);
+            let if_equal = condition.may_be_equal.then(|| self.elaborate(equal, decisions + 1));
+            let (condition, legal) = match if_equal.unwrap_or(Err(error)) {
+                Ok(legal) => (condition, legal),
+                Err(reason) => self.with_one(condition, &shapes, decisions + 1).ok_or(reason)?,
+            };
+            conditions.push(condition);
+            conditions.extend(legal.conditions);
+            return Ok(ConditionalBroadcast { form: legal.form, conditions });
         }
     }
 
-    /// The form if one of the sizes of the condition at `position` is 1. Records which of them can be.
-    fn with_ones(
+    /// The condition on the sizes that clash in an error, and the shapes with equal sizes; `None` if no
+    /// unknown size clashes.
+    fn condition(&self, error: &ShapeError, shapes: &Shapes) -> Option<(SizeCondition, Shapes)> {
+        let clash = clashing_axes(error.violation(), &shapes.operands)?;
+        let (first, second) = clash;
+        let (from, to) = match [first, second].map(|axis| self.sizes.is_unknown(axis.size)) {
+            [true, _] => (first.size, second.size),
+            [false, true] => (second.size, first.size),
+            [false, false] => return None,
+        };
+        let condition = SizeCondition {
+            first,
+            second,
+            may_be_equal: self.sizes.may_be_equal(first.size, second.size),
+            first_may_be_one: self.is_legal_with_one(first, clash, shapes),
+            second_may_be_one: self.is_legal_with_one(second, clash, shapes),
+        };
+        Some((condition, shapes.replaced(from, to)))
+    }
+
+    /// The legal case in which one of the sizes of a condition is 1, and the condition, which records those
+    /// that can be.
+    fn with_one(
         &mut self,
-        (position, decisions): (usize, usize),
-        operands: &[Shape],
-        target: &Option<Shape>,
-    ) -> Option<Broadcast> {
-        let mut condition = self.conditions[position];
-        let try_one = |search: &mut Self, is_tried: bool, size: usize| {
-            search.conditions.truncate(position + 1);
-            if !is_tried || search.trials == 0 {
+        condition: SizeCondition,
+        shapes: &Shapes,
+        decisions: usize,
+    ) -> Option<(SizeCondition, ConditionalBroadcast)> {
+        let mut with_one = |may_be_one: bool, axis: SizedAxis| {
+            if !may_be_one || self.trials == 0 {
                 return None;
             }
-            search.trials -= 1;
-            let (operands, target) = replaced(operands, target, size, 1);
-            let form = search.elaborate(operands, target, decisions).ok()?;
-            Some((form, search.conditions.split_off(position + 1)))
+            self.trials -= 1;
+            self.elaborate(shapes.replaced(axis.size, 1), decisions).ok()
         };
-        let first = try_one(self, condition.first_may_be_one, condition.first.size);
-        let second = try_one(self, condition.second_may_be_one, condition.second.size);
-        condition.may_be_equal = false;
-        condition.first_may_be_one = first.is_some();
-        condition.second_may_be_one = second.is_some();
-        self.conditions.truncate(position);
-        let (form, later) = first.or(second)?;
-        self.conditions.push(condition);
-        self.conditions.extend(later);
-        Some(form)
+        let first = with_one(condition.first_may_be_one, condition.first);
+        let second = with_one(condition.second_may_be_one, condition.second);
+        let condition = SizeCondition {
+            may_be_equal: false,
+            first_may_be_one: first.is_some(),
+            second_may_be_one: second.is_some(),
+            ..condition
+        };
+        Some((condition, first.or(second)?))
     }
 
     /// Whether the clash ends if the size of `axis`, which is one of the clashing axes, is 1.
@@ -201,8 +212,7 @@ impl<S: UnknownSizes> Search<'_, S> {
         &self,
         axis: SizedAxis,
         clash: (SizedAxis, SizedAxis),
-        operands: &[Shape],
-        target: &Option<Shape>,
+        shapes: &Shapes,
     ) -> bool {
         // If the other size is the known size 1, a size of 1 is the case of equal sizes.
         let is_possible = self.sizes.is_unknown(axis.size)
@@ -212,24 +222,13 @@ impl<S: UnknownSizes> Search<'_, S> {
         if !is_possible {
             return false;
         }
-        let (operands, target) = replaced(operands, target, axis.size, 1);
+        let Shapes { operands, target } = shapes.replaced(axis.size, 1);
         let elaborated = self.rule.elaborate(&operands, target.as_ref());
         elaborated
             .err()
             .and_then(|error| clashing_axes(error.violation(), &operands))
             .is_none_or(|axes| !are_same_axes(axes, clash))
     }
-}
-
-/// The shapes with one size in place of another.
-fn replaced(
-    operands: &[Shape],
-    target: &Option<Shape>,
-    from: usize,
-    to: usize,
-) -> (Vec<Shape>, Option<Shape>) {
-    let replace = |shape: &Shape| replace_size(shape, from, to);
-    (operands.iter().map(replace).collect(), target.as_ref().map(replace))
 }
 
 /// The two axes whose sizes clash in a violation. For shapes that must be equal, these are the first
@@ -249,10 +248,6 @@ fn clashing_axes(violation: &Violation, operands: &[Shape]) -> Option<(SizedAxis
         }
         ref violation => violation.clash(),
     }
-}
-
-fn replace_size(shape: &Shape, from: usize, to: usize) -> Shape {
-    shape.iter().map(|&size| if size == from { to } else { size }).collect()
 }
 
 fn are_same_axes(a: (SizedAxis, SizedAxis), b: (SizedAxis, SizedAxis)) -> bool {

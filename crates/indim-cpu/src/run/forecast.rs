@@ -1,8 +1,7 @@
 //! The forecast of the memory that a run will read, write and hold: its totals, and the check against a
 //! limit. `Executable::forecast` in `executable.rs` computes it before the run allocates.
 
-use indim_graph::SymbolicShape;
-use indim_loops::loop_nest::{BufferId, LoopNests, SymbolicType};
+use indim_loops::loop_nest::{BufferId, LoopNests};
 use indim_ops::ArrayType;
 
 use crate::run::error::RunError;
@@ -89,8 +88,7 @@ impl RunMemory {
         let temporaries =
             temporaries.map(|(index, t)| array(BufferId::Temporary(index), t.concrete()));
         let counters = loops.counters.iter().enumerate().map(|(index, &(dtype, length))| {
-            let shape = SymbolicShape::from_iter([length]);
-            array(BufferId::Counter(index), SymbolicType { dtype, shape }.concrete())
+            array(BufferId::Counter(index), ArrayType::new(dtype, [length.resolve(&[])]))
         });
         let inputs = MemoryPiece::Inputs { bytes: self.input_bytes };
         let executable = MemoryPiece::Executable { bytes: self.executable_bytes };

@@ -501,7 +501,7 @@ fn tile_of_access(access: &Access, cut: &[CutAxis]) -> Access {
     for cut in cut {
         for (size, index) in sizes.iter_mut().zip(&*access.axes) {
             if index.single_term().is_some_and(|walked| walked.axis == cut.axis) {
-                *size = Size::Known(cut.tile).min(*size);
+                *size = Size::Known(cut.tile.min(size.resolve(&[])));
             }
         }
     }

@@ -63,32 +63,16 @@ pub(crate) fn optimize_with(graph: &Graph, tracker: &mut dyn Tracker) -> Graph {
 
 /// Follows the values of a graph through rewrites.
 pub(crate) trait Tracker {
-    /// A rewrite of `before` gave `after`.
-    fn follow(&mut self, before: &Graph, after: &Graph, renamed: Renamed<'_>);
-}
-
-/// The value of the new graph that replaces each value of the old graph, and has its type.
-#[derive(Clone, Copy)]
-pub(crate) struct Renamed<'a> {
-    /// Whether each value of the old graph is live. Others have no replacement.
-    is_live: &'a [bool],
-    renamed: &'a [ValueId],
-}
-
-impl Renamed<'_> {
-    /// Each live value of the old graph with the value that replaces it.
-    pub(crate) fn pairs(self) -> impl Iterator<Item = (ValueId, ValueId)> {
-        let live = self.is_live.iter().zip(self.renamed).enumerate();
-        live.filter(|(_, (is_live, _))| **is_live)
-            .map(|(index, (_, &renamed))| (ValueId::from_index(index), renamed))
-    }
+    /// A rewrite of `before` gave `after`. `renamed` has, for each value of `before`, the value that replaces
+    /// it and has its type; `None` for one that `after` does not need.
+    fn follow(&mut self, before: &Graph, after: &Graph, renamed: &[Option<ValueId>]);
 }
 
 /// Follows nothing.
 struct Untracked;
 
 impl Tracker for Untracked {
-    fn follow(&mut self, _: &Graph, _: &Graph, _: Renamed<'_>) {}
+    fn follow(&mut self, _: &Graph, _: &Graph, _: &[Option<ValueId>]) {}
 }
 
 /// Dead-code elimination: the graph without values that no output needs; its parameters stay.
@@ -106,19 +90,16 @@ impl Tracker for Untracked {
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 pub fn remove_unused(graph: &Graph) -> Cow<'_, Graph> {
-    without_unused(graph, &mut Untracked).map_or(Cow::Borrowed(graph), Cow::Owned)
+    match without_unused(graph) {
+        Some(Rewrite { arena, outputs, .. }) => Cow::Owned(arena.finish(outputs)),
+        None => Cow::Borrowed(graph),
+    }
 }
 
-/// The graph without unused values; `None` if all values are used.
-fn without_unused(graph: &Graph, tracker: &mut dyn Tracker) -> Option<Graph> {
+/// A copy of the graph without unused values; `None` if all values are used.
+fn without_unused(graph: &Graph) -> Option<Rewrite> {
     let is_live = live_values(graph);
-    let is_all_live = is_live.iter().all(|&live| live);
-    (!is_all_live).then(|| {
-        let Rewrite { arena, outputs, renamed } = copy_live(graph, &is_live);
-        let pruned = arena.finish(outputs);
-        tracker.follow(graph, &pruned, Renamed { is_live: &is_live, renamed: &renamed });
-        pruned
-    })
+    is_live.contains(&false).then(|| copy_live(graph, &is_live))
 }
 
 /// The graph without pairs of bitcasts to another type and back, and without unused values; also returns, for
@@ -152,13 +133,14 @@ fn rebuild_with_sources(
     graph: &Graph,
     rule: impl Fn(&mut GraphArena, Node) -> ValueId,
 ) -> (Graph, Vec<ValueId>) {
-    let is_live = live_values(graph);
     let Rewrite { arena, outputs, renamed } =
-        rebuild(graph, &is_live, |arena, _, node| rule(arena, node));
+        rebuild(graph, &live_values(graph), |arena, _, node| rule(arena, node));
     let rebuild = arena.finish(outputs);
     let mut sources = vec![None; rebuild.len()];
-    for (value, _) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
-        sources[renamed[value.index()].index()].get_or_insert(value);
+    for ((value, _), new) in graph.iter().zip(renamed) {
+        if let Some(new) = new {
+            sources[new.index()].get_or_insert(value);
+        }
     }
     let sources = sources.into_iter().map(|source| source.expect("invariant: each is a result"));
     (rebuild, sources.collect())
@@ -193,7 +175,7 @@ pub(crate) fn expand_for_loops_with(graph: &Graph, tracker: &mut dyn Tracker) ->
         _ => reduction::expand_reduction(arena, node),
     };
     let rewrite = rebuild(graph, &is_live, rule);
-    Some(finish(graph, &is_live, rewrite, tracker))
+    Some(finish(graph, rewrite, tracker))
 }
 
 /// The graph with windows as concatenations of slices, for writers of formats that have no windows.
@@ -229,21 +211,23 @@ fn rewrite_with(
     tracker: &mut dyn Tracker,
     rule: impl Fn(&mut GraphArena, Node) -> ValueId,
 ) -> Graph {
-    let is_live = live_values(graph);
-    let rewrite = rebuild(graph, &is_live, |arena, _, node| rule(arena, node));
-    finish(graph, &is_live, rewrite, tracker)
+    let rewrite = rebuild(graph, &live_values(graph), |arena, _, node| rule(arena, node));
+    finish(graph, rewrite, tracker)
 }
 
 /// The result of a rewrite of `graph`, without unused values.
-fn finish(
-    graph: &Graph,
-    is_live: &[bool],
-    Rewrite { arena, outputs, renamed }: Rewrite,
-    tracker: &mut dyn Tracker,
-) -> Graph {
-    let rewritten = arena.finish(outputs);
-    tracker.follow(graph, &rewritten, Renamed { is_live, renamed: &renamed });
-    without_unused(&rewritten, tracker).unwrap_or(rewritten)
+fn finish(graph: &Graph, rewrite: Rewrite, tracker: &mut dyn Tracker) -> Graph {
+    let Rewrite { arena, outputs, mut renamed } = rewrite;
+    let mut rewritten = arena.finish(outputs);
+    if let Some(kept) = without_unused(&rewritten) {
+        let kept_value = |value: &mut Option<ValueId>| {
+            *value = value.and_then(|value| kept.renamed[value.index()]);
+        };
+        renamed.iter_mut().for_each(kept_value);
+        rewritten = kept.arena.finish(kept.outputs);
+    }
+    tracker.follow(graph, &rewritten, &renamed);
+    rewritten
 }
 
 /// The graph with each output replaced by the value that `rule` returns for it.
@@ -252,18 +236,17 @@ fn replace_outputs(
     tracker: &mut dyn Tracker,
     rule: impl Fn(&mut GraphArena, ValueId) -> ValueId,
 ) -> Graph {
-    let is_live = live_values(graph);
-    let mut copy = copy_live(graph, &is_live);
+    let mut copy = copy_live(graph, &live_values(graph));
     copy.outputs = copy.outputs.iter().map(|&output| rule(&mut copy.arena, output)).collect();
-    finish(graph, &is_live, copy, tracker)
+    finish(graph, copy, tracker)
 }
 
 /// The result of a rebuild, before unused values are dropped.
 struct Rewrite {
     arena: GraphArena,
     outputs: Vec<ValueId>,
-    /// The new value of each live value of the old graph.
-    renamed: Vec<ValueId>,
+    /// The new value of each value of the old graph; `None` for one that is not live.
+    renamed: Vec<Option<ValueId>>,
 }
 
 /// A copy of the live nodes, and the outputs among them.
@@ -278,12 +261,15 @@ fn rebuild(
     rule: impl Fn(&mut GraphArena, ValueId, Node) -> ValueId,
 ) -> Rewrite {
     let mut arena = GraphArena::new();
-    let mut renamed = vec![ValueId::from_index(0); graph.len()];
+    let mut renamed = vec![None; graph.len()];
+    let new_value = |renamed: &[Option<ValueId>], value: ValueId| {
+        renamed[value.index()].expect("invariant: outputs and operands of live values are live")
+    };
     for (value, node) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
-        let operands = node.operands.map(|operand| renamed[operand.index()]);
-        renamed[value.index()] = rule(&mut arena, value, Node { operands, ..node.clone() });
+        let operands = node.operands.map(|operand| new_value(&renamed, operand));
+        renamed[value.index()] = Some(rule(&mut arena, value, Node { operands, ..node.clone() }));
     }
-    let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
+    let outputs = graph.outputs().iter().map(|&output| new_value(&renamed, output)).collect();
     Rewrite { arena, outputs, renamed }
 }
 

@@ -1,19 +1,19 @@
 //! Graphs with the symbolic shape of each value, and how passes carry these shapes.
 //!
 //! The nodes of a graph have numbers as sizes. A pass tells which value of its result replaces which value
-//! of its operand (`Renamed`), and a value has the shape of the value that it replaces. So shapes follow
+//! of its operand (`Tracker`), and a value has the shape of the value that it replaces. So shapes follow
 //! values and axes. No number of a node is ever taken for a symbol.
 
 use core::ops::Deref;
 use std::borrow::Cow;
 
-use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+use foldhash::{HashMap, HashMapExt};
 
 use super::classes::SizeClasses;
 use super::facts::SizeFacts;
 use super::size::{Size, SymbolicShape};
 use crate::graph::{Graph, ValueId};
-use crate::passes::{self, Renamed, Tracker};
+use crate::passes::{self, Tracker};
 
 /// A graph with the symbolic shape of each value, as lowering reads it.
 ///
@@ -45,11 +45,12 @@ pub struct ShapedGraph<'g> {
 struct Shapes(Vec<SymbolicShape>);
 
 impl Tracker for Shapes {
-    fn follow(&mut self, before: &Graph, after: &Graph, renamed: Renamed<'_>) {
+    fn follow(&mut self, before: &Graph, after: &Graph, renamed: &[Option<ValueId>]) {
         let mut shapes: Vec<Option<SymbolicShape>> = vec![None; after.len()];
-        let outputs = before.outputs().iter().copied().zip(after.outputs().iter().copied());
-        for (old, new) in renamed.pairs().chain(outputs) {
-            shapes[new.index()].get_or_insert_with(|| self.0[old.index()].clone());
+        let replaced = self.0.iter().zip(renamed).filter_map(|(old, new)| Some((old, (*new)?)));
+        let old_outputs = before.outputs().iter().map(|output| &self.0[output.index()]);
+        for (old, new) in replaced.chain(old_outputs.zip(after.outputs().iter().copied())) {
+            shapes[new.index()].get_or_insert_with(|| old.clone());
         }
         if shapes.contains(&None) {
             add_missing(after, &mut shapes);
@@ -63,30 +64,19 @@ impl Tracker for Shapes {
 fn add_missing(graph: &Graph, shapes: &mut [Option<SymbolicShape>]) {
     let mut classes = SizeClasses::of(graph, &SizeFacts::default());
     let mut symbols: HashMap<usize, Size> = HashMap::new();
-    let mut representatives: HashSet<usize> = HashSet::new();
-    for (value, node) in graph.iter() {
+    for (value, _) in graph.iter() {
         for (axis, &size) in shapes[value.index()].iter().flat_map(|shape| shape.iter().enumerate())
         {
             if let Size::Symbol(_) = size {
-                representatives.insert(node.array_type.shape[axis]);
                 let known = *symbols.entry(classes.class(value, axis)).or_insert(size);
                 debug_assert_eq!(known, size, "one class of axes has two symbols");
             }
         }
     }
-    let is_live = passes::live_values(graph);
     for (value, node) in graph.iter() {
         shapes[value.index()].get_or_insert_with(|| {
             let size = |(axis, &size): (usize, &usize)| {
-                symbols.get(&classes.class(value, axis)).copied().unwrap_or_else(|| {
-                    // A pass whose new values no node connects to the others would fix a size here. Nothing
-                    // connects a value that the pass does not use; it is dropped.
-                    debug_assert!(
-                        !is_live[value.index()] || !representatives.contains(&size),
-                        "axis {axis} of {value} has the size of a symbol, and no node says which"
-                    );
-                    Size::Known(size)
-                })
+                symbols.get(&classes.class(value, axis)).copied().unwrap_or(Size::Known(size))
             };
             node.array_type.shape.iter().enumerate().map(size).collect()
         });
@@ -132,16 +122,45 @@ impl<'g> ShapedGraph<'g> {
     pub fn optimize(&self) -> ShapedGraph<'static> {
         let mut shapes = self.shapes.clone();
         let graph = passes::optimize_with(&self.graph, &mut shapes);
-        ShapedGraph { graph: Cow::Owned(graph), shapes }
+        ShapedGraph { graph: Cow::Owned(graph), shapes }.verified()
     }
 
     /// The graph in the form of [`expand_for_loops`](crate::expand_for_loops).
     pub fn expand_for_loops(&self) -> Cow<'_, ShapedGraph<'g>> {
         let mut shapes = self.shapes.clone();
         match passes::expand_for_loops_with(&self.graph, &mut shapes) {
-            Some(graph) => Cow::Owned(ShapedGraph { graph: Cow::Owned(graph), shapes }),
+            Some(graph) => Cow::Owned(ShapedGraph { graph: Cow::Owned(graph), shapes }.verified()),
             None => Cow::Borrowed(self),
         }
+    }
+
+    /// Checks that each shape has a symbol exactly where the node has the symbol's representative. Debug
+    /// builds call it after passes.
+    ///
+    /// # Panics
+    /// If a pass has added a value with the size of a symbol, and no node connects this axis to others.
+    pub fn verify(&self) {
+        let mut representatives: HashMap<usize, Size> = HashMap::new();
+        for &parameter in self.parameters() {
+            let numbers = self[parameter].array_type.shape.iter();
+            let sizes = self.shape(parameter).iter().zip(numbers);
+            let symbols = sizes.filter(|(size, _)| size.symbol().is_some());
+            representatives.extend(symbols.map(|(&size, &number)| (number, size)));
+        }
+        let size =
+            |number: &usize| representatives.get(number).copied().unwrap_or(Size::Known(*number));
+        for (value, node) in self.iter() {
+            let expected: SymbolicShape = node.array_type.shape.iter().map(size).collect();
+            assert_eq!(*self.shape(value), expected, "{value:?} of {}", self.graph());
+        }
+    }
+
+    /// The graph itself, which debug builds verify.
+    fn verified(self) -> Self {
+        if cfg!(debug_assertions) {
+            self.verify();
+        }
+        self
     }
 }
 

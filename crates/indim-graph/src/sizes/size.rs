@@ -75,7 +75,7 @@ impl fmt::Display for Size {
 /// assert_eq!((shape.rank(), shape.to_string().as_str()), (2, "[s0, 3]"));
 /// assert_eq!(shape.resolve(&[8]), Shape::from([8, 3]));
 /// assert!(shape.has_symbols());
-/// assert_eq!(SymbolicShape::from(&Shape::from([8, 3])).concrete(), Shape::from([8, 3]));
+/// assert_eq!(SymbolicShape::from(&[8, 3][..]).concrete(), Shape::from([8, 3]));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct SymbolicShape(Arc<[Size]>);
@@ -128,12 +128,6 @@ impl Deref for SymbolicShape {
 impl From<&[usize]> for SymbolicShape {
     fn from(sizes: &[usize]) -> Self {
         sizes.iter().map(|&size| Size::Known(size)).collect()
-    }
-}
-
-impl From<&Shape> for SymbolicShape {
-    fn from(shape: &Shape) -> Self {
-        Self::from(shape.sizes())
     }
 }
 

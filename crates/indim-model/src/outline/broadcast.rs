@@ -222,10 +222,8 @@ fn named_condition(condition: &SizeCondition, placeholders: &Placeholders) -> Na
         ones.push(second.clone());
     }
     ones.sort();
-    let mut sizes = [first, second];
-    // The name comes first: `N = 5`.
-    sizes.sort_by_key(|size| (size.number().is_some(), size.clone()));
-    NamedCondition { sizes, may_be_equal: condition.may_be_equal, ones }
+    let equal = NamedCondition::equal(&first, &second);
+    NamedCondition { may_be_equal: condition.may_be_equal, ones, ..equal }
 }
 
 fn named_axis(

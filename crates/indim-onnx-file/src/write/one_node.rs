@@ -20,7 +20,7 @@ const LEGACY_IR_VERSION: i64 = 3;
 ///
 /// ```
 /// use indim_model::ModelFormat;
-/// use indim_onnx::OnnxNode;
+/// use indim_onnx_file::OnnxNode;
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let (a, b) = (ArrayType::new(DType::F32, [2, 3]), ArrayType::new(DType::F32, [2]));

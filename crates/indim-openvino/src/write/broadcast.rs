@@ -9,7 +9,7 @@ use indim_shape::{AxisMap, RuleSet, Shape};
 use crate::write::file::WriterPort;
 use crate::write::idiom::{Idiom, idiom};
 use crate::write::layer_writer::LayerWriter;
-use crate::write::merge_reductions::{reduction, use_counts};
+use crate::write::merge_reductions::reduction;
 
 /// The values of a graph that are written to the file.
 pub(super) struct WritePlan {
@@ -22,7 +22,7 @@ pub(super) struct WritePlan {
 
 impl WritePlan {
     pub(super) fn of(graph: &Graph) -> WritePlan {
-        let (mut is_written, uses) = (vec![false; graph.len()], use_counts(graph));
+        let (mut is_written, uses) = (vec![false; graph.len()], graph.use_counts());
         let mut idioms: Vec<Option<(Idiom, ValueId)>> = Vec::new();
         idioms.resize_with(graph.len(), || None);
         let mut along = ReductionMatcher::default();

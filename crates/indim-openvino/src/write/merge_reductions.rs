@@ -3,14 +3,6 @@
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::ReduceOp;
 
-/// Number of uses of each value of a graph.
-pub(super) fn use_counts(graph: &Graph) -> Vec<usize> {
-    let mut uses = vec![0; graph.len()];
-    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
-    operands.chain(graph.outputs()).for_each(|value| uses[value.index()] += 1);
-    uses
-}
-
 /// The operand and the axes of the merged reduction; only reductions with a single use are merged.
 pub(super) fn reduction(
     graph: &Graph,

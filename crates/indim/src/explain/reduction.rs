@@ -108,17 +108,16 @@ pub fn reductions(graph: &Graph) -> Vec<ExplainedReduction> {
 /// For each value, whether it is a reduction that merges with its user: the only user reduces it by the same
 /// operation. An arg-reduction never merges.
 fn merged_reductions(graph: &Graph) -> Vec<bool> {
-    let (mut uses, mut is_merged) = (vec![0; graph.len()], vec![false; graph.len()]);
-    graph.outputs().iter().for_each(|output| uses[output.index()] += 1);
+    let mut is_merged = vec![false; graph.len()];
     for (_, node) in graph.iter() {
-        node.operands.iter().for_each(|operand| uses[operand.index()] += 1);
         if let (NodeKind::Reduce { op, .. }, Some(operand)) = (&node.kind, node.operands.first()) {
             let is_same =
                 matches!(&graph[*operand].kind, NodeKind::Reduce { op: inner, .. } if inner == op);
             is_merged[operand.index()] |= is_same && !op.is_arg_reduction();
         }
     }
-    uses.iter().zip(is_merged).map(|(&uses, is_merged)| is_merged && uses == 1).collect()
+    let uses = graph.use_counts().into_iter();
+    uses.zip(is_merged).map(|(uses, is_merged)| is_merged && uses == 1).collect()
 }
 
 /// Explains a chain of reductions that ends in `last`.
