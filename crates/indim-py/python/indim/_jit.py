@@ -34,6 +34,8 @@ class CompiledFunction(_CompiledFunction):
         #: Programs for labelled arrays, which `_xarray.py` fills. `update_wrapper` may have copied those of
         #: another compiled function with its attributes, so they are cleared here.
         self._labelled = {}
+        #: Whether a warning says that the function cannot be traced: see `_plain_xarray.py`.
+        self._has_warned = False
         return self
 
     def __init__(self, function, static=(), *, static_argnums=()):

@@ -21,6 +21,7 @@ import xarray as xr
 
 from . import _captured, _labels
 from ._engines import name_of, refuse_mixture, refuse_out
+from ._errors import IndimError
 from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
@@ -30,6 +31,9 @@ from ._trees import flatten, in_container
 
 _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 
+
+#: Errors of libraries that need the elements of a traced value, and of traced values.
+_ERRORS_OF_LIBRARIES = (TypeError, AttributeError, NotImplementedError)
 
 #: Cached programs of each function, one for each combination of labels.
 _MAX_PROGRAMS = 32
@@ -48,17 +52,29 @@ def call(compiled, function, arguments, out):
     program = compiled._labelled.get(key)
     if program is None or not program.is_current():
         program = _Program(compiled, function, arguments)
+    results, program = _run(program, compiled, function, arguments)
+    if key is not None:
+        _cache_program(compiled._labelled, key, program)
+    return results
+
+
+def _run(program, compiled, function, arguments):
+    """The results of a program, and the program that computed them: another one if this one cannot."""
     try:
-        results = program(arguments)
+        return program(arguments), program
     except ForeignArrayError:
         if program.takes_coordinates or not any(map(_dask_coordinates, arguments.leaves)):
             raise
         # The function computes with coordinates in chunks: they are inputs too.
         program = _Program(compiled, function, arguments, takes_coordinates=True)
-        results = program(arguments)
-    if key is not None:
-        _cache_program(compiled._labelled, key, program)
-    return results
+    except Exception as error:
+        # If this function is traced within another one, the other one runs as plain xarray.
+        if error is not program.untraceable or any(map(holds_tracers, arguments.leaves)):
+            raise
+        from . import _plain_xarray
+
+        return _plain_xarray.call(compiled, function, arguments, error)
+    return _run(program, compiled, function, arguments)
 
 
 def _cache_program(programs, key, program):
@@ -93,6 +109,8 @@ class _Program:
         self._captured = None
         #: The labels of the results, for a call whose function computes no array.
         self._results = None
+        #: The error of a part of the function that only arrays can run.
+        self.untraceable = None
 
         def traced(*arrays):
             return self._traced(arrays)
@@ -135,7 +153,12 @@ class _Program:
             _with_arrays(leaf, [next(arrays) for _ in range(count)], names)
             for leaf, count, names in zip(self._leaves, self._counts, self._coordinates)
         ]
-        kind, keys, values = flatten(self._function(*self._arguments.with_leaves(rebuilt)))
+        try:
+            results = self._function(*self._arguments.with_leaves(rebuilt))
+        except _ERRORS_OF_LIBRARIES as error:
+            self.untraceable = None if isinstance(error, (IndimError, ForeignArrayError)) else error
+            raise
+        kind, keys, values = flatten(results)
         outputs, templates = [], []
         for value in values:
             names = _traced_coordinates(value)

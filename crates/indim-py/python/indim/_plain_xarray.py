@@ -1,0 +1,142 @@
+"""Functions of labelled arrays that cannot be traced, run as plain xarray.
+
+A method of xarray may need the elements of an array, as ``interp`` does. indim then calls the function on
+copies of its arguments, and warns once. xarray computes everything except compiled functions that the
+function calls. Dask arrays stay lazy: while the function runs, Dask computes nothing in its thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sysconfig
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from ._engines import name_of
+from ._foreign import package_of
+
+
+class PlainProgram:
+    """A function that is called on its arguments, in place of a traced program."""
+
+    takes_coordinates, untraceable = False, None
+
+    def __init__(self, function):
+        self._function = function
+
+    def is_current(self):
+        return True
+
+    def __call__(self, arguments):
+        # The function may write into its arguments. A copy of a Dask array is lazy.
+        leaves = [_copied(leaf) for leaf in arguments.leaves]
+        with _without_loading(any(map(_is_chunked, leaves))):
+            return self._function(*arguments.with_leaves(leaves))
+
+
+def call(compiled, function, arguments, error):
+    """Calls a function that ``error`` kept from being traced, and warns once; returns its results and its
+    program."""
+    program = PlainProgram(function)
+    try:
+        results = program(arguments)
+    except Exception as failure:
+        raise failure from error
+    if not compiled._has_warned:
+        compiled._has_warned = True
+        # The caller of the compiled function.
+        warnings.warn(_warning(compiled, arguments, error), RuntimeWarning, stacklevel=5)
+    return results, program
+
+
+def _copied(leaf):
+    if isinstance(leaf, (xr.DataArray, xr.Dataset, xr.Variable)):
+        return leaf.copy(deep=True)
+    return np.array(leaf) if isinstance(leaf, (np.ndarray, list, tuple)) else leaf
+
+
+def _is_chunked(leaf):
+    if isinstance(leaf, xr.Dataset):
+        return any(_is_chunked(variable) for variable in leaf.variables.values())
+    if isinstance(leaf, xr.DataArray):
+        return _is_chunked(leaf._to_temp_dataset())
+    return package_of(leaf._data if isinstance(leaf, xr.Variable) else leaf) == "dask"
+
+
+#: Dask's configuration is that of all threads, so one function at a time changes it.
+_lock = threading.RLock()
+
+
+@contextlib.contextmanager
+def _without_loading(is_chunked):
+    """The context in which Dask computes nothing in this thread, if arguments are in chunks."""
+    if not is_chunked:
+        yield
+        return
+    import dask.threaded
+
+    def refuse(graph, keys, **options):
+        if threading.get_ident() != thread:
+            return usual(graph, keys, **options)
+        raise TypeError(
+            "the function loads an array of Dask, and a compiled function returns lazy arrays: compute what "
+            "it needs before the call and pass it as an argument, or leave the function to xarray"
+        )
+
+    thread = threading.get_ident()
+    with _lock:
+        usual = dask.base.get_scheduler() or dask.threaded.get
+        with dask.config.set(scheduler=refuse):
+            yield
+
+
+# The warning.
+
+
+def _warning(compiled, arguments, error):
+    engine = "xarray and Dask compute" if any(map(_is_chunked, arguments.leaves)) else "xarray computes"
+    return (
+        f"`{name_of(compiled)}` runs as plain xarray, because {_untraceable_call(error)} cannot be traced. "
+        f"{engine} all of it, except compiled functions that it calls: to compile the operations around this "
+        "call, give them functions of their own with `indim.jit`"
+    )
+
+
+def _untraceable_call(error):
+    """The method that the function called, and the line of that call, as a text."""
+    frames, traceback = [], error.__traceback__
+    while traceback is not None:
+        frames.append((traceback.tb_frame, traceback.tb_lineno))
+        traceback = traceback.tb_next
+    own = [position for position, (frame, _) in enumerate(frames) if not _is_of(frame, _LIBRARIES)]
+    if not own:
+        return "a call in it"
+    frame, line = frames[own[-1]]
+    place = f"line {line} of {Path(frame.f_code.co_filename).name}"
+    called = next((called for called, _ in frames[own[-1] + 1 :]), None)
+    if called is not None and _is_of(called, [_XARRAY]):
+        name = called.f_code.co_name
+        # Since Python 3.11 code knows its class.
+        name = getattr(called.f_code, "co_qualname", f"{type(called.f_locals.get('self')).__name__}.{name}")
+        # The wrappers of several methods, and special methods, have no name that a user knows.
+        if "<" not in name and "__" not in name:
+            return f"`{name}` ({place})"
+    return f"the call in {place}"
+
+
+def _is_of(frame, folders):
+    parents = Path(frame.f_code.co_filename).parents
+    return any(folder in parents for folder in folders)
+
+
+_XARRAY = Path(xr.__file__).parent
+
+#: The folders of indim, of installed packages, and of Python's own modules.
+_LIBRARIES = (
+    *(Path(__file__).parent, _XARRAY, Path(np.__file__).parent),
+    *(Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")),
+)

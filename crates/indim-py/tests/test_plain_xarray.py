@@ -1,0 +1,288 @@
+"""Functions of labelled arrays, as users of xarray write them: those that indim traces, and those that it runs
+as plain xarray."""
+
+import importlib.util
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import indim
+
+pd = pytest.importorskip("pandas")
+xr = pytest.importorskip("xarray")
+
+HAS_SCIPY = importlib.util.find_spec("scipy") is not None
+
+#: xarray calls their functions in C for arrays in memory if they are installed.
+ACCELERATED = any(importlib.util.find_spec(name) for name in ("bottleneck", "numbagg"))
+
+
+def anomaly(x):
+    return x - x.mean("time")
+
+
+def weights(x):
+    return np.cos(np.deg2rad(x.lat))
+
+
+TRACED = {
+    "rolling mean": lambda x: anomaly(x).rolling(time=3).mean() * 2,
+    "rolling sum": lambda x: (x * 2).rolling(time=5, center=True, min_periods=2).sum() + 1,
+    "rolling max": lambda x: (x * 2).rolling(time=4).max() + 1,
+    "rolling construct": lambda x: (x * 2).rolling(time=4).construct("w").mean("w") + 1,
+    "weighted mean": lambda x: anomaly(x).weighted(weights(x)).mean("lat") * 2,
+    "weighted sum": lambda x: anomaly(x).weighted(weights(x)).sum(["lat", "lon"]) * 2,
+    "quantile": lambda x: (x * 2).quantile(0.3, "time") + 1,
+    "quantiles": lambda x: x - (x * 2).quantile([0.25, 0.5], "lat"),
+    "median": lambda x: x * 2 - (x * 2).median("time"),
+    "cumsum": lambda x: (x * 2).cumsum("time") + 1,
+    "cumprod": lambda x: (x / 2).cumprod("time") + 1,
+    "resample": lambda x: (x * 2).resample(time="7D").mean() + 1,
+    "groupby": lambda x: x.groupby("time.month") - x.groupby("time.month").mean(),
+    "groupby map": lambda x: (x * 2).groupby("time.month").map(lambda g: anomaly(g) / g.std("time")) + 1,
+    "groupby quantile": lambda x: (x * 2).groupby("time.month").quantile(0.5) + 1,
+    "groupby_bins": lambda x: (x * 2).groupby_bins("lat", 3).mean() + 1,
+    "differentiate": lambda x: (x * 2).differentiate("lat") + 1,
+    "integrate": lambda x: (x * 2).integrate("lat") + 1,
+    "diff": lambda x: (x * 2).diff("time") + 1,
+    "shift": lambda x: (x * 2).shift(time=1) + 1,
+    "roll": lambda x: (x * 2).roll(lon=1) + 1,
+    "pad": lambda x: (x * 2).pad(lon=1, mode="wrap") + 1,
+    "coarsen": lambda x: (x * 2).coarsen(lat=2, lon=2).mean() + 1,
+    "dot": lambda x: (x * 2).dot(weights(x), dim="lat") + 1,
+    "corr": lambda x: xr.corr(x * 2, x * x, "time") + 1,
+    "argmax": lambda x: (x * 2).argmax("lat") + 1,
+    "fillna": lambda x: (x * 2).where(x > 0).fillna(0) + 1,
+    "sortby": lambda x: (x * 2).sortby("lat", ascending=False) + 1,
+    "sel": lambda x: (x * 2).sel(lat=slice(-20, 20)) - x.sel(lat=10, method="nearest"),
+    "stack": lambda x: (x * 2).stack(z=("lat", "lon")).mean("z") + 1,
+}
+
+#: xarray runs these over Dask too.
+PLAIN = {
+    "idxmax": lambda x: (x * 2).idxmax("lat") + 1,
+    "polyfit": lambda x: x - xr.polyval(x.lon, (x * 2).polyfit("lon", 1).polyfit_coefficients),
+}
+
+#: They need packages besides NumPy.
+OF_SCIPY = {
+    "interp": lambda x: (x * 2).interp(lat=[-10.0, 10.0]) + 1,
+    "interpolate_na": lambda x: (x * 2).where(x > 0).interpolate_na("lat") + 1,
+    "a function of SciPy": lambda x: anomaly(
+        xr.apply_ufunc(
+            detrend,
+            x * 2,
+            input_core_dims=[["time"]],
+            output_core_dims=[["time"]],
+            dask="parallelized",
+            output_dtypes=[x.dtype],
+        )
+    ),
+}
+
+#: These need elements, which Dask would have to load.
+LOADING = {
+    "values": lambda x: x * 2 - x.values.mean(),
+    "branch": lambda x: x * 2 if float(x.mean()) > 0 else x,
+    "dropna": lambda x: (x * 2).where(x > -1).dropna("time") + 1,
+}
+
+
+def detrend(array):
+    from scipy.signal import detrend
+
+    return detrend(array, axis=-1).astype(array.dtype)
+
+
+def made(seed, dtype=None):
+    """A random array of random dimensions in random order, types and labels."""
+    random = np.random.default_rng(seed)
+    sizes = {"time": int(random.integers(30, 50)), "lat": 6, "lon": 4}
+    dims = [str(dim) for dim in random.permutation(list(sizes))]
+    coords = {
+        "time": pd.date_range("2001-01-01", periods=sizes["time"]),
+        "lat": np.linspace(-50, 50, 6),
+        "lon": np.arange(4.0) * 10,
+        "height": ("lat", random.standard_normal(6)),
+        "month": 5,
+    }
+    data = random.standard_normal([sizes[dim] for dim in dims]).astype(dtype or random.choice(["f4", "f8"]))
+    attrs = {"units": "K"} if random.integers(2) else {}
+    return xr.DataArray(data, coords, dims, name=random.choice(["t", "u"]), attrs=attrs)
+
+
+def check(result, expected, tolerance=1e-4):
+    xr.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
+    assert result.dims == expected.dims and result.attrs == expected.attrs and result.name == expected.name
+    xr.testing.assert_identical(result.coords.to_dataset(), expected.coords.to_dataset())
+
+
+def is_chunked(array):
+    return array.chunks is not None
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", TRACED)
+def test_functions_that_are_traced(name, seed):
+    function, x = TRACED[name], made(seed)
+    f = indim.jit(function)
+    chunked = x.chunk(lon=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if not (ACCELERATED and "rolling" in name):
+            warnings.filterwarnings("error", message=".*runs as plain xarray")
+        check(f(x), function(x))
+        lazy = f(chunked)
+    assert is_chunked(lazy)
+    check(lazy.compute(), function(x))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", [*PLAIN, *OF_SCIPY])
+def test_functions_that_run_as_plain_xarray(name, seed):
+    if name in OF_SCIPY and not HAS_SCIPY:
+        pytest.skip("SciPy is not installed")
+    function, x = (PLAIN | OF_SCIPY)[name], made(seed)
+    f = indim.jit(function)
+    with pytest.warns(RuntimeWarning, match="`<lambda>` runs as plain xarray.*xarray computes all of it"):
+        result = f(x)
+    xr.testing.assert_identical(result, function(x))
+    lazy = f(x.chunk(lon=2))
+    expected = function(x.chunk(lon=2))
+    assert is_chunked(lazy) and lazy.chunks == expected.chunks
+    xr.testing.assert_identical(lazy.compute(), expected.compute())
+
+
+@pytest.mark.parametrize("name", LOADING)
+def test_functions_that_need_elements_never_load_arrays_of_dask(name):
+    function, x = LOADING[name], made(1)
+    f = indim.jit(function)
+    with pytest.warns(RuntimeWarning, match="runs as plain xarray"):
+        xr.testing.assert_identical(f(x), function(x))
+    with pytest.raises(TypeError, match="the function loads an array of Dask.*pass it as an argument"):
+        f(x.chunk(lon=2))
+
+
+def test_the_warning_names_the_call_and_its_line_once(recwarn):
+    @indim.jit
+    def warmest(x, k):
+        y = x * k
+        return y.idxmax("lat")
+
+    line = warmest.__wrapped__.__code__.co_firstlineno + 3
+    for seed in (1, 2):
+        warmest(made(seed), 2)
+    (warning,) = [warning for warning in recwarn if "plain xarray" in str(warning.message)]
+    assert warning.filename == __file__
+    text = str(warning.message)
+    assert "warmest` runs as plain xarray" in text
+    assert "idxmax" in text and f"(line {line} of test_plain_xarray.py) cannot be traced" in text
+    assert "xarray computes all of it, except compiled functions that it calls" in text
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_a_function_is_not_traced_again_for_equal_labels():
+    runs = []
+
+    @indim.jit
+    def f(x):
+        runs.append(type(x.variable._data))
+        return x.idxmax("lat") * 2
+
+    x = made(1)
+    for _ in range(3):
+        f(x)
+    assert len(runs) == 4 and runs[1:] == [np.ndarray] * 3
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_compiled_functions_within_stay_compiled():
+    kinds = []
+
+    @indim.jit
+    def scaled(x):
+        kinds.append(type(x.variable._data).__name__)
+        return x * 2 + 1
+
+    @indim.jit
+    def f(x):
+        return scaled(scaled(x).idxmax("lat"))
+
+    x = made(2)
+    xr.testing.assert_allclose(f(x), (x * 2 + 1).idxmax("lat") * 2 + 1)
+    # Traced within `f`, then alone for two kinds of labels.
+    assert kinds == ["Tracer"] * 3
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_arguments_and_results_keep_their_containers():
+    def f(pair, how, k=2.0):
+        return {"best": pair["x"].idxmax("lat") * k, how: pair["y"] * k}, pair["x"].variable + 1
+
+    x, y = made(1), made(2)
+    for argument in (x, x.chunk(lon=2)):
+        pair = {"x": argument, "y": y}
+        (first, second), (expected, other) = indim.jit(f, static="how")(pair, "a"), f(pair, "a")
+        assert list(first) == ["best", "a"]
+        for name, array in first.items():
+            xr.testing.assert_identical(array.compute(), expected[name].compute())
+        xr.testing.assert_identical(second.compute(), other.compute())
+    data = xr.Dataset({"x": x, "y": x + 1, "text": ("lat", list("abcdef"))})
+    g = indim.jit(lambda data: data[["x", "y"]].idxmax("lat") + 1)
+    xr.testing.assert_identical(g(data), data[["x", "y"]].idxmax("lat") + 1)
+    lazy = g(data.chunk(lon=2))
+    assert all(map(is_chunked, lazy.data_vars.values()))
+    xr.testing.assert_identical(lazy.compute(), g(data))
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_arguments_are_not_written_into():
+    @indim.jit
+    def f(x, y):
+        x -= x.mean("time")
+        x.attrs["units"] = "1"
+        y += 1
+        return x.idxmax("lat") + y[0]
+
+    for x in (made(1, "f8"), made(1, "f8").chunk(lon=2)):
+        before, y = x.copy(deep=True), np.zeros(3)
+        f(x, y)
+        xr.testing.assert_identical(x.compute(), before.compute())
+        assert not y.any() and x.attrs == before.attrs
+
+
+def test_mistakes_are_errors():
+    x = made(1)
+    with pytest.raises(AttributeError, match="no attribute 'meen'"):
+        indim.jit(lambda x: x.meen("time"))(x)
+    with pytest.raises(AttributeError, match="'numpy.ndarray' object has no attribute 'meen'"):
+        indim.jit(lambda x: x.values.meen("time"))(x)
+    with pytest.raises(TypeError, match="within a function|dimension by its name"):
+        indim.jit(lambda x: indim.matmul(x, x))(x)
+    with pytest.raises(indim.ElementTypeError):
+        indim.jit(lambda x: (x.astype("c16") <= 1).idxmax("lat"))(x)
+    with pytest.raises(KeyError, match="nowhere"):
+        indim.jit(lambda x: x.idxmax("nowhere"))(x)
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_other_threads_compute_arrays_of_dask_meanwhile():
+    import dask
+
+    x, others = made(1).chunk(lon=2), []
+
+    def other():
+        others.append(float(x.sum()))
+
+    @indim.jit
+    def f(x):
+        if is_chunked(x):
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+        return x.idxmax("lat")
+
+    assert is_chunked(f(x))
+    assert others == [float(x.sum())] and dask.config.get("scheduler", None) is None
