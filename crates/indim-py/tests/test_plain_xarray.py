@@ -1,5 +1,5 @@
-"""Functions of labelled arrays, as users of xarray write them: those that indim traces, and those that it runs
-as plain xarray."""
+"""Functions of labelled arrays, as users of xarray write them: those that indim traces, and those that it
+runs as plain xarray."""
 
 import importlib.util
 import threading

@@ -144,7 +144,7 @@ def foreign_placeholder(value, description):
     DataArrays are excluded, because their axes meet by name.
     """
     package = _foreign.package_of(value)
-    if package == "dask" and hasattr(value, "shape"):
+    if package in ("dask", "cubed") and hasattr(value, "shape"):
         return np.broadcast_to(np.zeros((), value.dtype), value.shape)
     if package == "pandas":
         return value.to_numpy()

@@ -69,12 +69,16 @@ def _align(objects):
 
 def _compute(text, arrays, dimensions, results):
     """The container of the results with its keys; the arrays of the results; the axis names of each."""
-    if any(package_of(array) == "dask" for array in arrays.values()):
-        from . import _dask
+    packages = {package_of(array) for array in arrays.values()}
+    if packages & {"dask", "cubed"}:
+        if "cubed" in packages:
+            from . import _cubed as engine
+        else:
+            from . import _dask as engine
 
-        sources, leaves = _dask.placeholders(arrays.values(), list(arrays))
+        sources, leaves = engine.placeholders(arrays.values(), list(arrays))
         parts, names = _graph_by_names(text, dict(zip(arrays, leaves)), dimensions, results)
-        return parts[2:], _dask.lazy_results(parts[:2], sources), names
+        return parts[2:], engine.lazy_results(parts[:2], sources), names
     parts, names = _graph_by_names(text, arrays, dimensions, results)
     graph, operands, *structure = parts
     return structure, chunked_program(graph).run(operands), names

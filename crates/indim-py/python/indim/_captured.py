@@ -220,7 +220,7 @@ def name_of(value):
 
 #: Packages whose frames may lie between the traced function and the call of ``name_of``; their names are
 #: not the user's.
-_LIBRARIES = ("indim", "numpy", "xarray", "pandas", "dask")
+_LIBRARIES = ("indim", "numpy", "xarray", "pandas", "dask", "cubed")
 
 
 def _name_in(frame, value):

@@ -7,7 +7,6 @@ the operands and turns each stage into a layer of Dask's graph.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import operator
 import warnings
@@ -19,13 +18,8 @@ from dask.array.core import PerformanceWarning, common_blockdim
 from . import _arrays, _lanes
 from ._engines import chunked_program
 from ._indim import _graph_of_expression
+from ._stages import TASK_FAN_IN, aligned_length, combine, run_stage
 from ._trees import in_container
-
-#: Elements of a block of the summation tree: chunks of this size times a power of two are nodes of it.
-ALIGNED = _lanes.BLOCK
-
-#: Partial results that one task combines: a power of two, so that a task covers whole levels of the tree.
-TASK_FAN_IN = 16
 
 #: Maximum bytes of a chunk that is merged from several.
 MAX_MERGED_BYTES = 2 << 30
@@ -212,12 +206,7 @@ def _is_aligned(sizes):
 def _aligned(sizes):
     """Chunk sizes at which the summation tree can be cut: 512 times a power of two, near the largest given
     size; the last chunk may be shorter. Aligned chunks are returned unchanged."""
-    total, largest = sum(sizes), max(sizes)
-    length = ALIGNED
-    while 2 * length <= largest:
-        length *= 2
-    whole, rest = divmod(total, length)
-    return (length,) * whole + ((rest,) if rest else ())
+    return _split(sum(sizes), aligned_length(max(sizes)))
 
 
 def _divide(chunks, cuts, factor):
@@ -356,13 +345,7 @@ class _Run:
 
     def __call__(self, *chunks):
         program, shape, input_axes, count, counts = self._parts
-        chunks, sizes = [_unwrap(chunk) for chunk in chunks], list(shape)
-        for chunk, axes in zip(chunks, input_axes):
-            for axis, size in zip(axes, chunk.shape):
-                if axis is not None:
-                    sizes[axis] = size
-        results = iter(_lanes.chunk_program(*program).run(chunks[:count], sizes))
-        outputs = [tuple(itertools.islice(results, result_count)) for result_count in counts]
+        outputs = run_stage(program, shape, input_axes, counts, list(map(_unwrap, chunks)), count)
         outputs = [arrays if len(arrays) > 1 else arrays[0] for arrays in outputs]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
@@ -382,8 +365,8 @@ def _combine(reduction, count, chunks, axis, keepdims):
     """Combines the partial results of chunks, ``count`` arrays for each chunk, by pairs."""
     chunks = chunks if isinstance(chunks, list) else [chunks]
     arrays = chunks if count == 1 else [array for partials in chunks for array in partials]
-    combined = _lanes.combination(reduction).run(arrays)
-    return combined[0] if count == 1 else tuple(combined)
+    combined = combine(reduction, arrays)
+    return combined[0] if count == 1 else combined
 
 
 def _result(reduction, count, chunks, axis, keepdims):

@@ -1,7 +1,7 @@
 """Calls with arrays of other packages, and the choice of the engine that computes them.
 
 The compiled part calls this module when it meets such an array. xarray takes precedence, then pandas, then
-Dask, because the elements of a labelled array may be a Dask array.
+Dask or Cubed, because the elements of a labelled array may be an array of theirs.
 """
 
 from __future__ import annotations
@@ -34,24 +34,33 @@ def _engine(names, objects, out):
     """The engine for these values, a module."""
     packages = {package_of(value) for value in objects}
     refuse_mixture(names, objects)
-    if packages & {"dask", "xarray"}:
+    if packages & {"dask", "cubed", "xarray"}:
         refuse_out(out)
     if "xarray" in packages:
         from . import _xarray as engine
     elif "pandas" in packages:
         from . import _pandas as engine
+    elif "cubed" in packages:
+        from . import _cubed as engine
     else:
         from . import _dask as engine
     return engine
 
 
 def refuse_mixture(names, objects):
-    """Refuses pandas objects mixed with other arrays: their axes would be matched by position."""
+    """Refuses arrays that do not meet: pandas objects and other arrays, whose axes would be matched by
+    position, and arrays of Dask and of Cubed."""
     packages = {package_of(value) for value in objects}
-    other, advice = "Dask", ""
+    if {"dask", "cubed"} <= packages:
+        name = next(name for name, value in zip(names, objects) if package_of(value) == "cubed")
+        raise TypeError(
+            f"`{name}` is an array of Cubed mixed with arrays of Dask, and one engine computes a program: "
+            f"write it to a file, `cubed.to_zarr({name}, path)`, and read it, `dask.array.from_zarr(path)`"
+        )
+    other, advice = "Cubed" if "cubed" in packages else "Dask", ""
     if "xarray" in packages:
         other, advice = "xarray", "`{name}.to_xarray()` meets them by name, "
-    elif "dask" not in packages:
+    elif not packages & {"dask", "cubed"}:
         return
     for name, value in zip(names, objects):
         if package_of(value) == "pandas" and hasattr(value, "axes"):
@@ -71,7 +80,7 @@ def chunked_program(text, counted=False, sliced=False):
 def refuse_out(out):
     if out is not None:
         raise TypeError(
-            "`out` is a NumPy array, and results of Dask's and xarray's arrays are new ones of theirs"
+            "`out` is a NumPy array, and results of arrays of Dask, Cubed and xarray are new ones of theirs"
         )
 
 

@@ -1,8 +1,9 @@
 """Arrays that NumPy would convert with a loss: arrays that are not in memory, and arrays with labels.
 
 NumPy's conversion loads an array that is not in memory as a whole, and drops the labels by which labelled
-arrays are aligned. Arguments of Dask, xarray and pandas go to another engine. Arrays of other packages, and
-all such arrays that are not arguments, are refused with a message that says what to call instead.
+arrays are aligned. Arguments of Dask, Cubed, xarray and pandas go to another engine. Arrays of other
+packages, and all such arrays that are not arguments, are refused with a message that says what to call
+instead.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def package_of(value):
         (
             name
             for name in (str(cls.__module__).partition(".")[0] for cls in type(value).__mro__)
-            if name in ("xarray", "pandas", "dask")
+            if name in ("xarray", "pandas", "dask", "cubed")
         ),
         None,
     )
@@ -78,10 +79,12 @@ def _raise(value, name, advice):
 
 
 def _is_for_engine(value):
-    """Whether a value is an array of Dask, or a labelled array of xarray or pandas. Imports nothing."""
-    dask, xarray, pandas = (sys.modules.get(name) for name in ("dask.array", "xarray", "pandas"))
+    """Whether a value is an array of Dask or Cubed, or a labelled array of xarray or pandas. Imports
+    nothing."""
+    dask, cubed, xarray, pandas = map(sys.modules.get, ("dask.array", "cubed", "xarray", "pandas"))
     return (
         (dask is not None and isinstance(value, dask.Array))
+        or (cubed is not None and isinstance(value, cubed.Array))
         or (xarray is not None and isinstance(value, (xarray.DataArray, xarray.Dataset, xarray.Variable)))
         or (pandas is not None and isinstance(value, (pandas.Series, pandas.DataFrame)))
     )
@@ -100,6 +103,13 @@ def _dask(value, name):
         )
     return (
         f"which would be loaded whole: pass it as an argument, and the result is a Dask array; or load it "
+        f"yourself, `{name}.compute()`"
+    )
+
+
+def _cubed(value, name):
+    return (
+        f"which would be loaded whole: pass it as an argument, and the result is a Cubed array; or load it "
         f"yourself, `{name}.compute()`"
     )
 
@@ -144,7 +154,7 @@ def _polars(value, name):
 
 #: Advice by package: a function of a value and its name; it returns `None` for values without advice.
 _ADVICE = {
-    "cubed": _stored,
+    "cubed": _cubed,
     "dask": _dask,
     "dask_expr": _dask,
     "h5py": _stored,

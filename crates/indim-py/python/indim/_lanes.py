@@ -9,7 +9,6 @@ independent tasks.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import operator
@@ -19,17 +18,14 @@ from typing import NamedTuple
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
-from ._engines import chunked_program
-from ._indim import _ChunkedProgram, _Combination
+from ._indim import _ChunkedProgram
+from ._stages import BLOCK, TASK_FAN_IN, chunk_program, combination
 
-#: Elements of a block, and its lanes.
-BLOCK, LANES = 512, 32
+#: Accumulators of a block.
+LANES = 32
 
 #: Maximum bytes of the chunks of one task, unless a single chunk or a whole block has more.
 TASK_BYTES = 64 << 20
-
-#: Nodes that one task combines: a power of two, so that a task covers whole levels of the tree.
-TASK_FAN_IN = 16
 
 #: Maximum number of ranges, each of up to ``LANES`` rows, that one run of a program adds to the lanes.
 MAX_RANGES_PER_RUN = 4
@@ -50,18 +46,6 @@ class Stage(NamedTuple):
     def has_reduced_axis(self):
         """For each input, whether one of its axes is the reduced axis."""
         return [self.axis in axes for axes in self.read]
-
-
-@functools.lru_cache(maxsize=64)
-def chunk_program(text, is_counted, is_sliced, is_cut, number):
-    """The program of a stage, for chunks of any sizes."""
-    return chunked_program(text, is_counted, is_sliced).stage(list(is_cut), number)
-
-
-@functools.lru_cache(maxsize=64)
-def combination(reduction):
-    """The program that combines the partial results of chunks."""
-    return _Combination(reduction)
 
 
 # Construction of the tasks, in the process that builds the graph.

@@ -34,13 +34,16 @@ class PlainProgram:
     def __call__(self, arguments):
         # The function may write into its arguments. A copy of a Dask array is lazy.
         leaves = [_copied(leaf) for leaf in arguments.leaves]
-        with _without_loading(any(map(_is_chunked, leaves))):
+        with _without_loading(any(_holds(leaf, "dask") for leaf in leaves)):
             return self._function(*arguments.with_leaves(leaves))
 
 
 def call(compiled, function, arguments, error):
     """Calls a function that ``error`` kept from being traced, and warns once; returns its results and its
     program."""
+    if any(_holds(leaf, "cubed") for leaf in arguments.leaves):
+        # Nothing keeps Cubed from computing in this thread alone.
+        raise error
     program = PlainProgram(function)
     try:
         results = program(arguments)
@@ -59,12 +62,13 @@ def _copied(leaf):
     return np.array(leaf) if isinstance(leaf, (np.ndarray, list, tuple)) else leaf
 
 
-def _is_chunked(leaf):
+def _holds(leaf, package):
+    """Whether elements of an argument, or of its coordinates, are an array of this package."""
     if isinstance(leaf, xr.Dataset):
-        return any(_is_chunked(variable) for variable in leaf.variables.values())
+        return any(_holds(variable, package) for variable in leaf.variables.values())
     if isinstance(leaf, xr.DataArray):
-        return _is_chunked(leaf._to_temp_dataset())
-    return package_of(leaf._data if isinstance(leaf, xr.Variable) else leaf) == "dask"
+        return _holds(leaf._to_temp_dataset(), package)
+    return package_of(leaf._data if isinstance(leaf, xr.Variable) else leaf) == package
 
 
 #: Dask's configuration is that of all threads, so one function at a time changes it.
@@ -98,7 +102,8 @@ def _without_loading(is_chunked):
 
 
 def _warning(compiled, arguments, error):
-    engine = "xarray and Dask compute" if any(map(_is_chunked, arguments.leaves)) else "xarray computes"
+    is_chunked = any(_holds(leaf, "dask") for leaf in arguments.leaves)
+    engine = "xarray and Dask compute" if is_chunked else "xarray computes"
     return (
         f"`{name_of(compiled)}` runs as plain xarray, because {_untraceable_call(error)} cannot be traced. "
         f"{engine} all of it, except compiled functions that it calls: to compile the operations around this "
