@@ -1,6 +1,6 @@
-//! Programs over arrays in chunks, for `indim/_dask.py`: the legal cuts, the stages, and the program of
-//! each stage for given chunk sizes. Other processes receive only the text of the graph, and derive
-//! everything else from it.
+//! Programs over arrays in chunks, for `indim/_dask.py` and `indim/_cubed.py`: the legal cuts, the stages,
+//! and the program of each stage for given chunk sizes. Other processes receive only the text of the graph,
+//! and derive everything else from it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

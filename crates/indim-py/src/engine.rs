@@ -1,5 +1,5 @@
-//! Calls with arrays of other packages: Dask, xarray and pandas. `indim/_engines.py` computes with them; this
-//! file detects them and answers questions about programs.
+//! Calls with arrays of other packages: Dask, Cubed, xarray and pandas. `indim/_engines.py` computes with
+//! them; this file detects them and answers questions about programs.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 

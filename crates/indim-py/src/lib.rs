@@ -15,7 +15,7 @@
 //!   program of each stage for given chunks;
 //! - `detached.rs`: work without the interpreter's lock: other threads compute meanwhile, and Ctrl-C ends
 //!   it;
-//! - `engine.rs`: calls with arrays of other packages: Dask, xarray and pandas;
+//! - `engine.rs`: calls with arrays of other packages: Dask, Cubed, xarray and pandas;
 //! - `error.rs`: errors as Python exceptions; their classes are in `indim/_errors.py`;
 //! - `expression.rs`: the expression of a computation, as Python passes it: a text, or an operation;
 //! - `expression_cache.rs`: the cache of computations of texts and eager operations;

@@ -37,7 +37,7 @@ PAGES = {
     "docs/python.md": (5, ()),
     "docs/lint.md": (1, ()),
     "README.md": (2, ()),
-    CLUSTER: (4, ("dask.array", "xarray", "pandas")),
+    CLUSTER: (6, ("dask.array", "xarray", "pandas", "cubed")),
 }
 
 

@@ -2,9 +2,11 @@
 lambdas, by cloudpickle, with what they capture."""
 
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -144,22 +146,27 @@ def test_a_pickle_has_the_captured_elements_of_its_time():
     assert f(np.ones(3)).tolist() == [7, 7, 7]
 
 
-def test_beam_runs_compiled_functions():
-    beam = pytest.importorskip("apache_beam")
-    scale = np.full(3, 2.0)
-    f = indim.jit(lambda x: np.sum(x * scale))
-    with beam.Pipeline(runner="DirectRunner") as pipeline:
-        totals = pipeline | beam.Create([np.ones(3), np.arange(3.0)]) | beam.Map(f) | beam.Map(float)
-        beam.testing.util.assert_that(totals, beam.testing.util.equal_to([6.0, 6.0]))
+def test_the_code_of_a_function_is_that_of_the_function_as_beam_reads_it():
+    for function in (square := lambda x: x * x, run):
+        for compiled in (indim.jit(function), indim.vmap(function), indim.jit(indim.jit(function))):
+            assert compiled.__code__ is function.__code__
+    assert not hasattr(indim.jit(np.exp), "__code__")
+    assert square(2) == 4
 
 
-def test_ray_runs_compiled_functions():
-    ray = pytest.importorskip("ray")
-    scale = np.full(3, 2.0)
-    f = indim.jit(lambda x: x * scale)
-    ray.init(num_cpus=1, include_dashboard=False)
-    try:
-        remote = ray.remote(lambda x: f(x))
-        assert ray.get(remote.remote(np.ones(3))).tolist() == [2.0, 2.0, 2.0]
-    finally:
-        ray.shutdown()
+#: The examples of the page with other frameworks, by a line of each, and what they print.
+EXAMPLES = {
+    "import apache_beam as beam": ["1.0", "1.3"],
+    "import ray": ["[0.4, 0.6, 1.0]"],
+}
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_an_example_of_the_page(line):
+    pytest.importorskip(line.split()[1])
+    path = Path(__file__).parents[3] / "docs/from-one-core-to-a-cluster.md"
+    if not path.exists():
+        pytest.skip("the package is tested without the repository")
+    blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    (block,) = [block for block in blocks if line in block.splitlines()]
+    assert sorted(run(block).splitlines()) == EXAMPLES[line]

@@ -107,10 +107,10 @@ def _rechunked(array, chunks, spec):
             return array if array.chunksize == chunks else cubed.rechunk(array, chunks)
         except ValueError as error:
             raise ValueError(
-                f"an array of shape {array.shape} in chunks of {array.chunksize} needs chunks of {chunks}, and "
-                f"Cubed cannot rechunk it within its memory: {error}. Create it with these chunks or smaller "
-                "ones, or with a `cubed.Spec` of more `allowed_mem`. A reduction takes chunks of 512, 1024, "
-                "2048, ... elements along its axis as they are"
+                f"an array of shape {array.shape} in chunks of {array.chunksize} needs chunks of {chunks}, "
+                f"and Cubed cannot rechunk it within its memory: {error}. Create it with these chunks or "
+                "smaller ones, or with a `cubed.Spec` of more `allowed_mem`. A reduction takes chunks of "
+                "512, 1024, 2048, ... elements along its axis as they are"
             ) from error
     create = cubed.asarray if array.nbytes <= _MAX_PLAN_BYTES else cubed.from_array
     return create(array, chunks=chunks, spec=spec)
@@ -157,8 +157,8 @@ def _legal_sizes(program, operands):
 
 
 def _divide(program, sizes, grown, factor):
-    """Divides the chunks along the cuts that some input has together with ``grown``, to keep their memory when
-    they grow by ``factor``."""
+    """Divides the chunks along the cuts that some input has together with ``grown``, to keep their memory
+    when they grow by ``factor``."""
     together = {
         cut
         for _, _, _, cuts in program.parameters()

@@ -51,6 +51,11 @@ class CompiledFunction(_CompiledFunction):
         """Another function compiled like this one."""
         return CompiledFunction(function, self.static)
 
+    @property
+    def __code__(self):
+        """The code of the function: frameworks such as Beam name a function by its file and line."""
+        return self.__wrapped__.__code__
+
     def explain(self, *args, **kwargs):
         """The program for these arguments, or for those of the last call: text, ``.json``, ``.svg``.
 
