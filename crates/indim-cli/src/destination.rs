@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::{
     ArrayFormat, CompleteResult, FileError, FileErrorKind, FileWriter, NamedArray, NpySink,
-    OutputFile, ResultMetadata, Sink, write_npy_to, write_whole,
+    OutputFile, ResultMetadata, Sink, is_remote, write_npy_to, write_whole,
 };
 use indim::{Array, ArrayType, ArrayViewMut};
 use indim_graph::terminal::printable;
@@ -78,6 +78,12 @@ impl Destination {
     ) -> Result<Self, Diagnostic> {
         if is_standard_output(path) {
             return Ok(Destination::StandardOutput);
+        }
+        if is_remote(path) {
+            // Also a format whose file the command opens itself: `create` gives the error.
+            let created = format.create(path, result, metadata);
+            let sink = created.map_err(|error| error.diagnostic())?;
+            return Ok(Destination::Stored { path: path.to_owned(), sink });
         }
         signals::watch().map_err(|error| Diagnostic::new(ErrorCode::IO, error.to_string()))?;
         let error = |error: FileError| error.diagnostic();

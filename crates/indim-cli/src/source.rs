@@ -7,7 +7,7 @@ use indim::broadcast::AxisNames;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::{
     ArrayFile, ArrayFormat, ArrayStream, FileError, FileErrorKind, MemoryLimitError, Source,
-    read_whole,
+    is_remote, read_whole,
 };
 use indim::literal::{parse_literal, parse_literal_as};
 use indim::stream::{StorageInfo, StreamInput};
@@ -239,7 +239,8 @@ impl StoredArray<'_> {
             return Ok(OpenOperand::Read(loaded));
         }
         // An array that is mapped, or decoded sequentially, is opened again by its name.
-        let reopens = self.format.can_load() || source.is_sequential();
+        let can_load = self.format.can_load() && !is_remote(self.path);
+        let reopens = can_load || source.is_sequential();
         Ok(OpenOperand::Stored { source, reopen_text: reopens.then(|| text.to_owned()) })
     }
 }
@@ -352,7 +353,8 @@ fn parse_source(text: &str) -> Result<SourceName<'_>, Diagnostic> {
         let format = format.unwrap_or(ArrayFormat::npy());
         SourceName::Stored(StoredArray { format, path, member })
     };
-    if ArrayFormat::of_name(ArrayFormat::split(text).0).is_some() {
+    let path = ArrayFormat::split(text).0;
+    if ArrayFormat::of_name(path).is_some() || is_remote(path) {
         return Ok(stored());
     }
     parse_literal(text).map(SourceName::Literal).or_else(|error| {

@@ -3,6 +3,8 @@
 //!
 //! - `region.rs`: a rectangular part of an array, and the grid of regions that covers an array;
 //! - `source.rs`: the trait of readable arrays; `sink.rs`: the trait of results;
+//! - `byte_store.rs`: the trait of stores whose objects are read by ranges, such as folders and buckets;
+//! - `concurrent.rs`: threads that wait for requests;
 //! - `memory.rs`: sources and sinks over arrays in memory;
 //! - `whole_array.rs`: reads or writes a whole array in one call;
 //! - `result_metadata.rs`: the metadata that a result inherits from its inputs; `geography.rs`: the
@@ -13,7 +15,7 @@
 //!   file that several sinks write;
 //! - `hidden_names.rs`: the hidden names of the incomplete files of this process, and their removal when
 //!   a signal ends the process; `stale_files.rs`: removal of incomplete results that a killed process
-//!   left;
+//!   left; `unfinished_folder.rs`: folders of incomplete results;
 //! - `npy/`: written `.npy` files: the memory of a result can be such a file;
 //! - `codecs/`: decoders and encoders of bytes;
 //! - `error.rs`: errors of sources and sinks; `file_error.rs`: errors of `.npy`, `.npz`, `.safetensors`
@@ -22,8 +24,10 @@
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
 
+mod byte_store;
 #[cfg(feature = "zstd")]
 pub mod codecs;
+pub mod concurrent;
 pub mod copy;
 mod error;
 mod file_error;
@@ -41,8 +45,11 @@ pub mod shared_output;
 mod sink;
 mod source;
 mod stale_files;
+#[cfg(feature = "folders")]
+pub mod unfinished_folder;
 mod whole_array;
 
+pub use byte_store::{ByteStore, FirstRead, StoredObject};
 pub use copy::{copy_from_region, copy_into_region};
 pub use error::{StoreError, StoreErrorKind, system_message};
 pub use file_error::{FileError, FileErrorKind};

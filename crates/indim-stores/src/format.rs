@@ -9,6 +9,7 @@ use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::format_code::{self, FileWriter, FormatCode, FormatWriter, MapFile};
+use crate::remote_name::{self, is_remote};
 use crate::{
     ArrayFile, FileError, FileErrorKind, OutputFile, ResultMetadata, Sink, Source, StoreError,
 };
@@ -215,8 +216,13 @@ impl ArrayFormat {
     }
 
     /// The format of an existing file or folder: by the first bytes of a file, by the metadata files of a
-    /// folder, otherwise by the name.
+    /// folder, otherwise by the name. A remote name without an ending is a Zarr array.
     pub fn of_content(path: &Path) -> Option<&'static ArrayFormat> {
+        if is_remote(path) {
+            // No request is sent for a name. Arrays of Zarr need no ending in their names.
+            return ArrayFormat::of_name(path)
+                .or_else(|| FORMATS.iter().find(|format| !format.folder_files.is_empty()));
+        }
         let by_content = match path.is_dir() {
             true => {
                 let has = |name: &&str| path.join(name).is_file();
@@ -291,11 +297,25 @@ impl ArrayFormat {
         member: Option<&str>,
         limit: usize,
     ) -> Result<Box<dyn Source>, StoreError> {
-        self.code_for(path)?.open(path, member, limit)
+        match is_remote(path) {
+            true => self.open_remote(path, limit),
+            false => self.code_for(path)?.open(path, member, limit),
+        }
+    }
+
+    #[cfg(feature = "remote")]
+    fn open_remote(&self, name: &Path, limit: usize) -> Result<Box<dyn Source>, StoreError> {
+        let opened = self.code_for(name)?.open_remote(name, limit);
+        opened.unwrap_or_else(|| Err(remote_name::not_remote(name, self.name)))
+    }
+
+    #[cfg(not(feature = "remote"))]
+    fn open_remote(&self, name: &Path, _: usize) -> Result<Box<dyn Source>, StoreError> {
+        Err(remote_name::remote_off(name))
     }
 
     /// Reads a whole array of at most `limit` bytes, or maps it by `map`. Returns `None` if the format
-    /// is read by regions only, or its feature is off.
+    /// is read by regions only, its feature is off, or the path is a remote name.
     ///
     /// # Errors
     /// Those of the format.
@@ -306,6 +326,9 @@ impl ArrayFormat {
         limit: usize,
         map: MapFile<'_>,
     ) -> Option<Result<ArrayFile, FileError>> {
+        if is_remote(path) {
+            return None;
+        }
         self.code?.load(path, member, limit, map)
     }
 
@@ -342,6 +365,9 @@ impl ArrayFormat {
         array_type: &ArrayType,
         metadata: &ResultMetadata,
     ) -> Result<Box<dyn Sink>, StoreError> {
+        if is_remote(path) {
+            return Err(remote_name::not_written(path));
+        }
         let no_name =
             || format_error(path, format!("a result in .{} needs a name", self.endings[0]));
         match self.code_for(path)?.writer() {

@@ -28,6 +28,16 @@ pub(crate) trait FormatCode: core::fmt::Debug + Sync {
         limit: usize,
     ) -> Result<Box<dyn Source>, StoreError>;
 
+    /// Opens the array of a remote name; `None` if the format is not read from remote stores.
+    #[cfg(feature = "remote")]
+    fn open_remote(
+        &self,
+        _name: &Path,
+        _limit: usize,
+    ) -> Option<Result<Box<dyn Source>, StoreError>> {
+        None
+    }
+
     /// Reads a whole array or maps it; `None` if the format is read by regions only.
     fn load(
         &self,

@@ -14,6 +14,7 @@
 //! - `array_file.rs`: an array in a file, mapped or read;
 //! - `dense_file.rs`: a dense, uncompressed array in a file, as a source;
 //! - `file.rs`: opens regular files, and refuses pipes and devices;
+//! - `remote_name.rs`: names of remote objects, such as `s3://bucket/x.zarr`;
 //! - `library_panics.rs`: turns panics of the libraries that decode files into errors;
 //! - `image.rs`: shapes and strips of images.
 //!
@@ -43,6 +44,7 @@ mod format_code;
 #[cfg(any(feature = "png", feature = "tiff", feature = "zarr"))]
 mod library_panics;
 mod npy;
+mod remote_name;
 
 #[cfg(feature = "csv")]
 pub mod csv;
@@ -75,6 +77,7 @@ pub use npz::{
     NpzSource, largest_npz_member, npz_sinks, read_npz_member, read_npz_member_type,
     read_npz_member_within, write_npz_to,
 };
+pub use remote_name::is_remote;
 #[cfg(feature = "safetensors")]
 pub use safetensors::{
     SafetensorsSource, read_tensor, read_tensor_type, safetensors_sinks, write_safetensors_to,

@@ -172,3 +172,20 @@ fn a_folder_is_no_file() {
     let folder = Folder::new();
     fails(&["eval", "x", &format!("x={}", folder.path().display())]);
 }
+
+/// Names of remote stores, in a build without the feature `remote`.
+#[cfg(not(feature = "remote"))]
+#[test]
+fn remote_names_need_the_feature() {
+    for source in ["s3://bucket/x.npy", "https://host/x.zarr", "gs://bucket/no-ending"] {
+        for arguments in [vec!["eval", "x"], vec!["explain", "x"]] {
+            let binding = format!("x={source}");
+            let error = fails(&[&arguments[..], &[&binding]].concat());
+            assert!(error.contains("error[remote-off]") && error.contains(source), "{error}");
+            assert!(error.contains("cargo install indim-cli --features remote"), "{error}");
+        }
+    }
+    let error = fails(&["eval", "x", "x=https://u:HIDDEN@host/x.npy?sig=HIDDEN"]);
+    assert!(error.contains("error[remote-off]") && !error.contains("HIDDEN"), "{error}");
+    fails_with("remote-name", &["eval", "1.5", "-o", "s3://bucket/y.npy"]);
+}

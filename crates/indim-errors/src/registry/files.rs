@@ -275,4 +275,29 @@ codes! {
         example: Command(&["indim eval 'x' x=1.0 --output x.jpeg"]),
         raised_by: ["indim-cli", "indim-model", "indim-stores"],
     }
+    REMOTE_OFF = "remote-off" {
+        title: "This build does not read remote stores",
+        explanation: "Names such as `s3://bucket/x.zarr` need the feature `remote`, which is not a default \
+            feature. Install the command with it: `cargo install indim-cli --features remote`; in Rust, \
+            `cargo add indim --features remote`. Or copy the object to a file first.",
+        example: Words("`indim eval 'x' x=s3://bucket/x.npy`, by a command without the feature `remote`."),
+        raised_by: ["indim-stores"],
+    }
+    REMOTE_NAME = "remote-name" {
+        title: "A remote name or a setting of a remote store is wrong",
+        explanation: "A name has the form `s3://BUCKET/PATH`, `gs://BUCKET/PATH`, `az://CONTAINER/PATH` or \
+            `https://HOST/PATH`. A web address with a password or a query is refused, because messages \
+            would show it. The message states what is wrong with a name or an environment variable.",
+        example: Words("`indim eval 'x' x=s3://bucket`, which names no object."),
+        raised_by: ["indim-remote", "indim-stores"],
+    }
+    REQUEST_FAILED = "request-failed" {
+        title: "A request to a remote store failed",
+        explanation: "The message has the answer of the server, and how often the request was repeated. \
+            Requests are repeated up to four times after an answer 5xx, a broken connection, or a timeout: \
+            30 seconds without a byte, or the seconds in `INDIM_REMOTE_TIMEOUT`. After 403, check the \
+            credentials in the environment.",
+        example: Words("The server answers 403 to the request for a chunk."),
+        raised_by: ["indim-remote"],
+    }
 }

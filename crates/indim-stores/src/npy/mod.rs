@@ -3,10 +3,13 @@
 //! - `header.rs`: the header;
 //! - `read.rs`: reads arrays into memory; `stream.rs`: reads arrays from a pipe of unknown length;
 //! - `source.rs`: a file as a source;
+//! - `remote.rs`: an object of a remote store as a source;
 //! - `sink.rs`: a file or stream as a sink. `npy/` of `indim-io` writes whole files.
 
 pub(crate) mod header;
 pub(crate) mod read;
+#[cfg(feature = "remote")]
+mod remote;
 mod sink;
 mod source;
 mod stream;
@@ -40,6 +43,15 @@ static WRITER: FileWriter = FileWriter {
 impl FormatCode for Npy {
     fn open(&self, path: &Path, _: Option<&str>, _: usize) -> Result<Box<dyn Source>, StoreError> {
         Ok(Box::new(NpySource::open(path)?))
+    }
+
+    #[cfg(feature = "remote")]
+    fn open_remote(
+        &self,
+        name: &Path,
+        limit: usize,
+    ) -> Option<Result<Box<dyn Source>, StoreError>> {
+        Some(remote::RemoteNpy::open(name, limit).map(|array| Box::new(array) as Box<dyn Source>))
     }
 
     fn load(

@@ -1,13 +1,13 @@
-//! Zarr arrays, versions 2 and 3, in folders.
+//! Zarr arrays, versions 2 and 3, in folders and, with the feature `remote`, in object stores.
 //!
 //! - `metadata.rs`: the metadata of an array; `element.rs`: data types and fill values; `attributes.rs`:
 //!   scale and missing values;
 //! - `chain.rs`: the chain of codecs, with transposition and shards; `codec.rs`: codecs of bytes, with
 //!   bounded output, over those of `indim-io`;
 //! - `decode_plan.rs`: chunk shapes and the memory of decoding, from metadata;
+//! - `remote.rs`: the metadata of arrays in remote stores;
 //! - `read.rs`: reads regions; `grid_cells.rs`: the chunks that intersect a region; `store.rs`: chunk files;
-//! - `sink.rs`: results; `array_path.rs`: their paths and groups; `unfinished_folder.rs`: incomplete results
-//!   under hidden names.
+//! - `sink.rs`: results; `array_path.rs`: their paths and groups.
 
 mod array_path;
 mod attributes;
@@ -18,14 +18,17 @@ mod element;
 mod grid_cells;
 mod metadata;
 mod read;
+#[cfg(feature = "remote")]
+mod remote;
 mod sink;
 mod store;
-mod unfinished_folder;
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+#[cfg(feature = "remote")]
+use std::sync::PoisonError;
 
 use indim_arrays::{Array, ArrayError};
 use indim_graph::terminal::printable;
@@ -37,15 +40,15 @@ use serde_json::Value;
 use self::decode_plan::DecodePlan;
 use self::metadata::ArrayMetadata;
 use self::read::CachedShard;
-use self::store::PathVersion;
+use self::store::{Folder, PathVersion};
 use crate::file::read_file;
 use crate::format_code::{FormatCode, FormatWriter};
 use crate::{ArrayRegion, MemoryLimitError, ResultMetadata, StoreError, StoreErrorKind};
 use indim_io::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, memory_limit_advice};
-use indim_io::{Source, check_region};
+use indim_io::{ByteStore, Source, check_region};
 
+pub use indim_io::unfinished_folder::remove_unfinished_folders;
 pub use sink::{ZarrOptions, ZarrSink};
-pub use unfinished_folder::remove_unfinished_folders;
 
 /// Maximum bytes of one buffer in the decoding of a chunk: an encoded or decoded chunk, the output of a
 /// codec, or the index of a shard. Other readers have the same limit for chunks.
@@ -90,8 +93,11 @@ const MAX_CONCURRENT_BYTES: usize = 128 << 20;
 /// ```
 pub struct ZarrArray {
     path: PathBuf,
-    /// The metadata file. Chunks are opened when they are read, so a new version means other chunks.
-    document: PathVersion,
+    /// The chunks.
+    store: Box<dyn ByteStore>,
+    /// Fails if the metadata file has another version now. Chunks are opened when they are read, so a new
+    /// version means other chunks.
+    check_unchanged: CheckUnchanged,
     metadata: ArrayMetadata,
     array_type: ArrayType,
     decode_plan: DecodePlan,
@@ -107,6 +113,9 @@ pub struct ZarrArray {
     remarks: Vec<String>,
 }
 
+/// Fails if an array has changed since it was opened.
+type CheckUnchanged = Box<dyn Fn() -> Result<(), StoreErrorKind> + Send + Sync>;
+
 impl ZarrArray {
     /// Opens the array in a folder. Fails if decoding a chunk takes more than `limit` bytes.
     ///
@@ -119,7 +128,27 @@ impl ZarrArray {
     }
 
     fn open_inner(path: &Path, limit: usize) -> Result<Self, StoreErrorKind> {
-        let (metadata, document) = read_array_metadata(path, metadata_limit(limit))?;
+        let (metadata, version) = read_array_metadata(path, metadata_limit(limit))?;
+        let check_unchanged = move || match version.is_current() {
+            true => Ok(()),
+            false => Err(StoreErrorKind::FileChanged),
+        };
+        Self::of_store(
+            path,
+            Box::new(Folder::new(path)),
+            metadata,
+            Box::new(check_unchanged),
+            limit,
+        )
+    }
+
+    fn of_store(
+        path: &Path,
+        store: Box<dyn ByteStore>,
+        metadata: ArrayMetadata,
+        check_unchanged: CheckUnchanged,
+        limit: usize,
+    ) -> Result<Self, StoreErrorKind> {
         let array_type = array_type(&metadata)?;
         let decode_plan = DecodePlan::of(&metadata);
         check_decode_plan(&decode_plan, &array_type, limit)?;
@@ -132,14 +161,17 @@ impl ZarrArray {
         let counts = counts.map(|(size, decoded_chunk)| usize_of(size.div_ceil(*decoded_chunk)));
         let count = counts.fold(1, usize::saturating_mul);
         let remarks = attributes::remarks(&metadata.attributes, array_type.dtype);
+        // Threads that decode need a processor each; requests wait.
+        let threads = store.concurrent_requests().unwrap_or_else(rayon::current_num_threads);
         Ok(ZarrArray {
             path: path.to_owned(),
-            document,
+            store,
+            check_unchanged,
             metadata,
             array_type,
             stored_chunk: sizes(&decode_plan.stored_chunk),
             chunks: sizes(&decode_plan.decoded_chunk),
-            concurrency: max_concurrency.min(count).clamp(1, rayon::current_num_threads().max(1)),
+            concurrency: max_concurrency.min(count).clamp(1, threads.max(1)),
             decode_plan,
             cached_shard: Mutex::new(None),
             remarks,
@@ -233,10 +265,7 @@ impl Source for ZarrArray {
     }
 
     fn check_unchanged(&self) -> Result<(), StoreError> {
-        match self.document.is_current() {
-            true => Ok(()),
-            false => Err(error_at(&self.path, StoreErrorKind::FileChanged)),
-        }
+        (self.check_unchanged)().map_err(|kind| error_at(&self.path, kind))
     }
 
     fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
@@ -256,6 +285,23 @@ impl Source for ZarrArray {
         if self.decode_plan.is_sharded || self.concurrency == 1 || !regions.iter().all(is_one_chunk)
         {
             return regions.iter().map(|region| self.read(region)).collect();
+        }
+        #[cfg(feature = "remote")]
+        if self.store.concurrent_requests().is_some() {
+            let read: Mutex<Vec<Option<Array>>> =
+                Mutex::new(regions.iter().map(|_| None).collect());
+            let each = regions.iter().enumerate();
+            indim_io::concurrent::for_each_concurrently(
+                each,
+                self.concurrency,
+                |(index, region)| {
+                    let array = self.read(region)?;
+                    read.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(array);
+                    Ok::<(), StoreError>(())
+                },
+            )?;
+            let read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
+            return Ok(read.into_iter().flatten().collect());
         }
         let mut buffers = Vec::with_capacity(regions.len());
         for batch in regions.chunks(self.concurrency) {
@@ -279,6 +325,15 @@ impl FormatCode for Zarr {
         limit: usize,
     ) -> Result<Box<dyn Source>, StoreError> {
         Ok(Box::new(ZarrArray::open(path, limit)?))
+    }
+
+    #[cfg(feature = "remote")]
+    fn open_remote(
+        &self,
+        name: &Path,
+        limit: usize,
+    ) -> Option<Result<Box<dyn Source>, StoreError>> {
+        Some(remote::open(name, limit).map(|array| Box::new(array) as Box<dyn Source>))
     }
 
     fn writer(&self) -> FormatWriter {
@@ -398,21 +453,31 @@ fn group_error(path: &Path) -> StoreErrorKind {
     array_list_error(path, "a Zarr group; name one of its arrays")
 }
 
-/// An error that lists the arrays of a group.
+/// An error that lists the arrays of a group in a folder.
 fn array_list_error(path: &Path, headline: &str) -> StoreErrorKind {
-    const MAX_LISTED: usize = 20;
     let entries = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
     let below = entries.map(|entry| entry.path()).filter(|path| is_zarr(path));
     let name = |path: PathBuf| Some(printable(path.file_name()?.to_str()?));
-    let mut names: Vec<String> = below.filter_map(name).collect();
+    let names = below.filter_map(name).collect();
+    array_list(names, &path.to_string_lossy(), headline, "there is none in it")
+}
+
+/// An error that lists these arrays of a group; `none` is the help if there are none.
+fn array_list(
+    mut names: Vec<String>,
+    group: &str,
+    headline: &str,
+    none: &'static str,
+) -> StoreErrorKind {
+    const MAX_LISTED: usize = 20;
     names.sort();
     let mut error = Diagnostic::new(ErrorCode::ZARR_GROUP, headline);
     match names.first() {
-        None => error.help("there is none in it"),
+        None => error.help(none),
         Some(first) => {
             let more = if names.len() > MAX_LISTED { ", ..." } else { "" };
             let listed = names[..names.len().min(MAX_LISTED)].join(", ");
-            let array_path = printable(&path.to_string_lossy());
+            let array_path = printable(group);
             error.help(format!(
                 "there are {listed}{more}, as in {}/{first}",
                 array_path.trim_end_matches('/')

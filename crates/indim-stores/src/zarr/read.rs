@@ -1,5 +1,7 @@
 //! Reads regions of Zarr arrays, chunk by chunk.
 
+#[cfg(feature = "remote")]
+use std::sync::Mutex;
 use std::sync::PoisonError;
 
 use indim_shape::ErrorCode;
@@ -12,6 +14,9 @@ use super::{ZarrArray, bad_zarr};
 use crate::library_panics::catch_library_panic;
 use crate::npy::header::swap_bytes;
 use crate::{ArrayRegion, StoreErrorKind};
+use indim_io::FirstRead;
+#[cfg(feature = "remote")]
+use indim_io::concurrent::for_each_concurrently;
 use indim_io::copy::{BlockOrigin, copy_block, fill_block};
 use indim_io::result_metadata::chunk_bytes;
 use indim_io::runs::FileRuns;
@@ -24,6 +29,9 @@ const CELL_BYTES: usize = 256;
 const MAX_BATCH_CHUNKS: usize = 128;
 /// A part of an uncompressed chunk is read alone if its contiguous runs have at least this many bytes.
 const MIN_RUN_BYTES: usize = 4 << 10;
+
+/// The same in a remote store, where each run is a request.
+const MIN_REQUEST_BYTES: usize = 1 << 20;
 
 /// The shard read last, with the parsed index of its inner chunks. The next region may need the shard
 /// again.
@@ -88,11 +96,20 @@ impl ZarrArray {
     /// Reads the parts of a region in these cells, batch by batch; threads decode the cells of a batch.
     fn read_cells(
         &self,
-        mut cells: impl Iterator<Item = GridCell>,
+        mut cells: impl Iterator<Item = GridCell> + Send,
         region: &ArrayRegion,
         to: &mut [u8],
         decode: impl Fn(&GridCell) -> Result<DecodedChunk, StoreErrorKind> + Sync,
     ) -> Result<(), StoreErrorKind> {
+        #[cfg(feature = "remote")]
+        if self.store.concurrent_requests().is_some() {
+            let to = Mutex::new(to);
+            return for_each_concurrently(cells, self.concurrency, |cell| {
+                let decoded = catch_library_panic(ErrorCode::BAD_ZARR, || decode(&cell))?;
+                let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
+                self.copy_cell(&cell, decoded, region, &mut to)
+            });
+        }
         let small_count = BATCH_BYTES / self.chunk_len().saturating_add(CELL_BYTES);
         let batch_len = self.concurrency.max(small_count.min(MAX_BATCH_CHUNKS));
         loop {
@@ -143,16 +160,28 @@ impl ZarrArray {
         Ok(())
     }
 
-    fn chunk_file(&self, index: &[u64]) -> Result<Option<ChunkFile>, StoreErrorKind> {
-        ChunkFile::open(&self.path, self.metadata.keys.key(index))
+    fn chunk_file(
+        &self,
+        index: &[u64],
+        first: FirstRead,
+    ) -> Result<Option<ChunkFile>, StoreErrorKind> {
+        ChunkFile::open(&*self.store, self.metadata.keys.key(index), first)
     }
 
     fn decode_chunk(&self, cell: &GridCell) -> Result<DecodedChunk, StoreErrorKind> {
-        let Some(file) = self.chunk_file(&cell.index)? else { return Ok(DecodedChunk::Missing) };
-        if self.decode_plan.is_uncompressed && self.should_read_partially(cell) {
+        let max_bytes = self.decode_plan.max_read_bytes;
+        let is_partial = self.decode_plan.is_uncompressed && self.should_read_partially(cell);
+        let first = match is_partial {
+            true => FirstRead::Nothing,
+            false => FirstRead::Whole { max_bytes },
+        };
+        let Some(file) = self.chunk_file(&cell.index, first)? else {
+            return Ok(DecodedChunk::Missing);
+        };
+        if is_partial {
             return self.read_partial(&file, cell).map(DecodedChunk::Partial);
         }
-        let bytes = file.read_whole(self.decode_plan.max_read_bytes)?;
+        let bytes = file.read_whole(max_bytes)?;
         let (codecs, coding) = (&self.metadata.codecs, &self.metadata.coding);
         codecs.decode(bytes, &self.decode_plan.stored_chunk, coding).map(DecodedChunk::Whole)
     }
@@ -188,7 +217,11 @@ impl ZarrArray {
         let whole = (0..extents.rank()).rev().take_while(is_whole).count();
         let outer = (extents.rank() - whole).saturating_sub(1);
         let run = extents[outer..].iter().product::<usize>() * size;
-        whole < extents.rank() && run >= MIN_RUN_BYTES
+        let min_run_bytes = match self.store.concurrent_requests() {
+            None => MIN_RUN_BYTES,
+            Some(_) => MIN_REQUEST_BYTES,
+        };
+        whole < extents.rank() && run >= min_run_bytes
     }
 
     /// Decodes the inner chunk `cell` of the shard `shard`.
@@ -227,11 +260,15 @@ impl ZarrArray {
         sharding: &Sharding,
         index: &[u64],
     ) -> Result<CachedShard, StoreErrorKind> {
-        let Some(file) = self.chunk_file(index)? else {
-            return Ok(CachedShard { index: index.to_vec(), stored: None });
-        };
         let shape = self.metadata.codecs.transposed_shape(&self.decode_plan.stored_chunk);
         let bytes = sharding.index.stored_bytes(sharding.chunk_count(&shape));
+        let first = match sharding.index.is_at_start {
+            true => FirstRead::Start(bytes),
+            false => FirstRead::End(bytes),
+        };
+        let Some(file) = self.chunk_file(index, first)? else {
+            return Ok(CachedShard { index: index.to_vec(), stored: None });
+        };
         let start = match sharding.index.is_at_start {
             true => 0,
             false => file.length().saturating_sub(bytes),

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::array_path::{ArrayPath, parent};
 use super::metadata::{self, ChunkKeys};
-use super::unfinished_folder::UnfinishedFolder;
 use super::{error_at, store};
 use crate::npy::header::swap_bytes;
 use crate::{ArrayRegion, StoreError, StoreErrorKind};
@@ -22,6 +21,7 @@ use indim_io::copy::{BlockOrigin, copy_block};
 use indim_io::result_metadata::{
     chunk_bytes, default_chunks, encoding_bytes, encoding_concurrency,
 };
+use indim_io::unfinished_folder::UnfinishedFolder;
 use indim_io::{CompleteResult, Sink, check_complete, with_elements};
 
 /// Names of the chunk files of results.

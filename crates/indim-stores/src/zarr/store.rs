@@ -1,17 +1,17 @@
-//! The files of chunks, and the version of a metadata file. Only regular files are read, and every read is
-//! bounded.
+//! The stored bytes of chunks, a folder of them, and the version of a metadata file. Only regular files are
+//! read, and every read is bounded.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::bad_zarr;
-use super::unfinished_folder::writing;
+use super::{bad_zarr, usize_of};
 use crate::StoreErrorKind;
 use crate::file::open_file;
 use indim_io::open_file::{FileRange, OpenFile, version};
-use indim_io::system_message;
+use indim_io::unfinished_folder::writing;
+use indim_io::{ByteStore, FirstRead, StoredObject, system_message};
 
 /// The version of the file at a path.
 #[derive(Debug)]
@@ -32,37 +32,107 @@ impl PathVersion {
     }
 }
 
-/// A chunk file, which threads read concurrently by offset.
+/// The files of a folder, by their names in it.
 #[derive(Debug)]
-pub(super) struct ChunkFile {
-    key: String,
-    file: OpenFile,
-    length: u64,
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn new(path: &Path) -> Self {
+        Folder(path.to_owned())
+    }
 }
 
-impl ChunkFile {
-    /// Opens the file of a chunk; `None` if it does not exist.
-    pub(super) fn open(folder: &Path, key: String) -> Result<Option<Self>, StoreErrorKind> {
-        let path = folder.join(&key);
+impl ByteStore for Folder {
+    fn open(
+        &self,
+        key: &str,
+        _: FirstRead,
+    ) -> Result<Option<Box<dyn StoredObject>>, StoreErrorKind> {
+        let path = self.0.join(key);
         let opened = open_file(&path).and_then(|file| {
             let length = file.metadata()?.len();
             Ok((OpenFile::new(&path, file)?, length))
         });
         match opened {
-            Ok((file, length)) => Ok(Some(ChunkFile { key, file, length })),
+            Ok((file, length)) => {
+                Ok(Some(Box::new(FolderFile { key: key.to_owned(), file, length })))
+            }
             Err(StoreErrorKind::Io(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(StoreErrorKind::Io(error)) => Err(io_error(&key, &error)),
+            Err(StoreErrorKind::Io(error)) => Err(io_error(key, &error)),
             Err(error) => Err(bad_zarr(&format!("`{key}`: {error}"))),
         }
     }
+}
 
-    pub(super) fn length(&self) -> u64 {
+/// An open file of a folder.
+#[derive(Debug)]
+struct FolderFile {
+    key: String,
+    file: OpenFile,
+    length: u64,
+}
+
+impl StoredObject for FolderFile {
+    fn length(&self) -> u64 {
         self.length
     }
 
-    /// Reads the whole file, of at most `limit` bytes.
-    pub(super) fn read_whole(&self, limit: u64) -> Result<Vec<u8>, StoreErrorKind> {
-        self.read(0, self.length, limit)
+    fn read(&self, start: u64, bytes: usize) -> Result<Vec<u8>, StoreErrorKind> {
+        let mut read = Vec::new();
+        read.try_reserve_exact(bytes).map_err(|error| bad_zarr(&error.to_string()))?;
+        let range = FileRange::new(&self.file, start, bytes as u64);
+        let taken = range.take(bytes as u64).read_to_end(&mut read);
+        taken.map_err(|error| io_error(&self.key, &error))?;
+        Ok(read)
+    }
+
+    fn into_bytes(self: Box<Self>) -> Result<Vec<u8>, StoreErrorKind> {
+        self.read(0, usize_of(self.length))
+    }
+
+    fn read_into(&self, start: u64, to: &mut [u8]) -> Result<(), StoreErrorKind> {
+        let mut range = FileRange::new(&self.file, start, to.len() as u64);
+        range.read_exact(to).map_err(|error| io_error(&self.key, &error))
+    }
+
+    fn check_unchanged(&self) -> Result<(), StoreErrorKind> {
+        match self.file.is_unchanged() {
+            true => Ok(()),
+            false => Err(StoreErrorKind::FileChanged),
+        }
+    }
+}
+
+/// The stored bytes of a chunk, which threads read concurrently by offset.
+#[derive(Debug)]
+pub(super) struct ChunkFile {
+    key: String,
+    object: Box<dyn StoredObject>,
+}
+
+impl ChunkFile {
+    /// Opens a chunk; `None` if it does not exist.
+    pub(super) fn open(
+        store: &dyn ByteStore,
+        key: String,
+        first: FirstRead,
+    ) -> Result<Option<Self>, StoreErrorKind> {
+        Ok(store.open(&key, first)?.map(|object| ChunkFile { key, object }))
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.object.length()
+    }
+
+    /// Reads the whole chunk, of at most `limit` bytes.
+    pub(super) fn read_whole(self, limit: u64) -> Result<Vec<u8>, StoreErrorKind> {
+        let (key, length) = (self.key, self.object.length());
+        check_limit(&key, length, limit)?;
+        let read = self.object.into_bytes()?;
+        match read.len() as u64 == length {
+            true => Ok(read),
+            false => Err(outside(&key, read.len() as u64, 0, length)),
+        }
     }
 
     /// Reads a byte range of at most `limit` bytes. The range is checked against `limit` and the length
@@ -73,35 +143,35 @@ impl ChunkFile {
         bytes: u64,
         limit: u64,
     ) -> Result<Vec<u8>, StoreErrorKind> {
-        if bytes > limit {
-            let key = &self.key;
-            let message =
-                format!("`{key}`: {bytes} bytes are stored for what takes at most {limit}");
-            return Err(bad_zarr(&message));
-        }
-        let end = start.checked_add(bytes).filter(|end| *end <= self.length);
+        check_limit(&self.key, bytes, limit)?;
+        let outside = || outside(&self.key, self.length(), start, bytes);
+        let end = start.checked_add(bytes).filter(|end| *end <= self.length());
         let count = usize::try_from(bytes).ok().filter(|_| end.is_some());
-        let count = count.ok_or_else(|| self.outside(start, bytes))?;
-        let mut read = Vec::new();
-        read.try_reserve_exact(count).map_err(|error| bad_zarr(&error.to_string()))?;
-        let range = FileRange::new(&self.file, start, bytes);
-        range.take(bytes).read_to_end(&mut read).map_err(|error| io_error(&self.key, &error))?;
+        let count = count.ok_or_else(outside)?;
+        let read = self.object.read(start, count)?;
         match read.len() == count {
             true => Ok(read),
-            false => Err(self.outside(start, bytes)),
+            false => Err(outside()),
         }
     }
 
     /// Fills `to` from an offset.
     pub(super) fn read_into(&self, start: u64, to: &mut [u8]) -> Result<(), StoreErrorKind> {
-        let mut range = FileRange::new(&self.file, start, to.len() as u64);
-        range.read_exact(to).map_err(|error| io_error(&self.key, &error))
+        self.object.read_into(start, to)
     }
+}
 
-    fn outside(&self, start: u64, bytes: u64) -> StoreErrorKind {
-        let (key, length) = (&self.key, self.length);
-        bad_zarr(&format!("`{key}` has {length} bytes, not {bytes} from {start} on"))
+fn check_limit(key: &str, bytes: u64, limit: u64) -> Result<(), StoreErrorKind> {
+    match bytes > limit {
+        true => Err(bad_zarr(&format!(
+            "`{key}`: {bytes} bytes are stored for what takes at most {limit}"
+        ))),
+        false => Ok(()),
     }
+}
+
+fn outside(key: &str, length: u64, start: u64, bytes: u64) -> StoreErrorKind {
+    bad_zarr(&format!("`{key}` has {length} bytes, not {bytes} from {start} on"))
 }
 
 fn io_error(key: &str, error: &io::Error) -> StoreErrorKind {

@@ -18,7 +18,7 @@ fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
 static WRITING: RwLock<()> = RwLock::new(());
 
 /// Takes the lock to hold while writing a file. Blocks forever after [`remove_unfinished_folders`].
-pub(super) fn writing() -> RwLockReadGuard<'static, ()> {
+pub fn writing() -> RwLockReadGuard<'static, ()> {
     WRITING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -29,7 +29,7 @@ const MAX_TRIES: usize = 8;
 /// so does [`remove_unfinished_folders`]. After a kill the next result in the same folder removes it, if
 /// the system can lock folders.
 #[derive(Debug)]
-pub(super) struct UnfinishedFolder {
+pub struct UnfinishedFolder {
     path: PathBuf,
     /// Locked while it is written, if the system can lock folders.
     _lock: Option<File>,
@@ -37,7 +37,10 @@ pub(super) struct UnfinishedFolder {
 
 impl UnfinishedFolder {
     /// Creates an unfinished folder in `folder`, and removes stale ones there.
-    pub(super) fn create_in(folder: &Path) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn create_in(folder: &Path) -> io::Result<Self> {
         remove_stale_files(folder);
         let mut names = lock();
         for _ in 0..MAX_TRIES {
@@ -54,7 +57,8 @@ impl UnfinishedFolder {
         Err(io::Error::other("another process removes folders that this one writes"))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// The path of the folder.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -62,7 +66,10 @@ impl UnfinishedFolder {
     /// replaced: it is exchanged with the new folder and removed when this handle is dropped, or, on
     /// systems without an atomic exchange, removed at once. A lock makes [`remove_unfinished_folders`]
     /// wait until the rename is done.
-    pub(super) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let _names = lock();
         match to.exists() {
             false => fs::rename(from, to),
@@ -127,7 +134,7 @@ impl Drop for UnfinishedFolder {
 /// itself, because it waits for locks.
 ///
 /// ```no_run
-/// indim_stores::zarr::remove_unfinished_folders(); // from here on results would block
+/// indim_io::unfinished_folder::remove_unfinished_folders(); // from here on results would block
 /// ```
 pub fn remove_unfinished_folders() {
     let names = lock();
