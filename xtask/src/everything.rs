@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{asan, cargo, cross, formats, fuzz, lines, python, site, weight};
+use crate::{asan, cargo, cross, formats, fuzz, lines, python, remote, site, weight};
 
 const USAGE: &str = "\
 cargo xtask test [--minutes N]
@@ -16,6 +16,9 @@ cargo xtask test [--minutes N]
 /// The features of `indim` that are off by default.
 const FEATURES: &str = "--features=indim/half,indim/json,indim/macros,indim/ndarray,\
     indim/num-complex,indim/safetensors";
+
+/// The crates that need only the Rust toolchain; `remote.rs` checks the other one.
+const WORKSPACE: &[&str] = &["--workspace", "--exclude=indim-remote", FEATURES];
 
 /// The packages that are tested with optimisation too.
 const OPTIMISED: &[&str] = &["-p=indim-kernels", "-p=indim-products", "-p=indim-cpu"];
@@ -34,6 +37,7 @@ const CHECKS: &[Check] = &[
     Check { name: "the site", missing: site::missing, run: |root| site::site(root, &["--test"]) },
     Check { name: "files for other systems", missing: python::missing, run: formats::formats },
     Check { name: "arrays for other libraries", missing: python::missing, run: formats::stores },
+    Check { name: "remote stores", missing: remote::missing, run: |_| remote::test() },
     Check { name: "AddressSanitizer", missing: asan::missing, run: |_| asan::asan() },
     Check { name: "libFuzzer", missing: fuzz::missing, run: |_| fuzz::fuzz(&FUZZING) },
     // Other processors could differ in large numbers, floats and NaNs.
@@ -111,9 +115,9 @@ fn checks_of_toolchain(root: &Path) -> bool {
     lines::check(root)
         && weight::check(root)
         && cargo(&["fmt", "--all", "--check"], &[])
-        && cargo(&["clippy", "--workspace", FEATURES, "--all-targets", "--", "--deny", "warnings"], &[])
-        && cargo(&["doc", "--workspace", FEATURES, "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
-        && cargo(&["test", "--workspace", FEATURES], &[])
+        && cargo(&[&["clippy"], WORKSPACE, &["--all-targets", "--", "--deny", "warnings"]].concat(), &[])
+        && cargo(&[&["doc"], WORKSPACE, &["--no-deps"]].concat(), &[("RUSTDOCFLAGS", "--deny warnings")])
+        && cargo(&[&["test"], WORKSPACE].concat(), &[])
         // A separate run, because the feature `zarr` of the command changes the tested behaviour.
         && cargo(&["test", "--package=indim", FEATURES, "--test=serde_features"], &[])
         // The compiler's optimisations must not change a bit.

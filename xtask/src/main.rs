@@ -10,6 +10,7 @@ mod fuzz;
 mod lines;
 mod program;
 mod python;
+mod remote;
 mod site;
 mod weight;
 mod workflows;

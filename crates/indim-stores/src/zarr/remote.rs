@@ -1,5 +1,5 @@
-//! Zarr arrays in remote stores. No folder is listed: metadata has known names, and the names of arrays are in
-//! the consolidated metadata of their group.
+//! Zarr arrays in remote stores. No folder is listed: metadata has known names, and the names of arrays are
+//! in the consolidated metadata of their group.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
