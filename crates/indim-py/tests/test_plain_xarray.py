@@ -253,6 +253,21 @@ def test_arguments_are_not_written_into():
         assert not y.any() and x.attrs == before.attrs
 
 
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_errors_of_any_class_of_libraries():
+    class TypingError(Exception):
+        pass
+
+    def of_arrays(array):
+        if type(array) is not np.ndarray:
+            raise TypingError(type(array))
+        return array * 2
+
+    x = made(1)
+    f = indim.jit(lambda x: xr.apply_ufunc(of_arrays, x + 1) - 1)
+    xr.testing.assert_identical(f(x), f.__wrapped__(x))
+
+
 def test_mistakes_are_errors():
     x = made(1)
     with pytest.raises(AttributeError, match="no attribute 'meen'"):

@@ -25,13 +25,21 @@ class PlainProgram:
 
     takes_coordinates, untraceable = False, None
 
-    def __init__(self, function):
-        self._function = function
+    def __init__(self, function, name, called):
+        self._function, self.name = function, name
+        #: The call that cannot be traced, as a text.
+        self.called = called
 
     def is_current(self):
         return True
 
     def __call__(self, arguments):
+        if any(_holds(leaf, "cubed") for leaf in arguments.leaves):
+            # Nothing keeps Cubed from computing in this thread alone.
+            raise TypeError(
+                f"`{self.name}` runs {self.called}, which cannot be traced, and plain xarray might load "
+                "arrays of Cubed: call it outside of the compiled function, or pass arrays of Dask"
+            )
         # The function may write into its arguments. A copy of a Dask array is lazy.
         leaves = [_copied(leaf) for leaf in arguments.leaves]
         with _without_loading(any(_holds(leaf, "dask") for leaf in leaves)):
@@ -41,10 +49,7 @@ class PlainProgram:
 def call(compiled, function, arguments, error):
     """Calls a function that ``error`` kept from being traced, and warns once; returns its results and its
     program."""
-    if any(_holds(leaf, "cubed") for leaf in arguments.leaves):
-        # Nothing keeps Cubed from computing in this thread alone.
-        raise error
-    program = PlainProgram(function)
+    program = PlainProgram(function, name_of(compiled), _untraceable_call(error))
     try:
         results = program(arguments)
     except Exception as failure:
@@ -52,7 +57,7 @@ def call(compiled, function, arguments, error):
     if not compiled._has_warned:
         compiled._has_warned = True
         # The caller of the compiled function.
-        warnings.warn(_warning(compiled, arguments, error), RuntimeWarning, stacklevel=5)
+        warnings.warn(_warning(program, arguments), RuntimeWarning, stacklevel=5)
     return results, program
 
 
@@ -101,11 +106,11 @@ def _without_loading(is_chunked):
 # The warning.
 
 
-def _warning(compiled, arguments, error):
+def _warning(program, arguments):
     is_chunked = any(_holds(leaf, "dask") for leaf in arguments.leaves)
     engine = "xarray and Dask compute" if is_chunked else "xarray computes"
     return (
-        f"`{name_of(compiled)}` runs as plain xarray, because {_untraceable_call(error)} cannot be traced. "
+        f"`{program.name}` runs as plain xarray, because {program.called} cannot be traced. "
         f"{engine} all of it, except compiled functions that it calls: to compile the operations around this "
         "call, give them functions of their own with `indim.jit`"
     )

@@ -21,7 +21,7 @@ import xarray as xr
 
 from . import _captured, _labels
 from ._engines import name_of, refuse_mixture, refuse_out
-from ._errors import IndimError
+from ._errors import IndimError, InternalError
 from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
@@ -31,9 +31,6 @@ from ._trees import flatten, in_container
 
 _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 
-
-#: Errors of libraries that need the elements of a traced value, and of traced values.
-_ERRORS_OF_LIBRARIES = (TypeError, AttributeError, NotImplementedError)
 
 #: Cached programs of each function, one for each combination of labels.
 _MAX_PROGRAMS = 32
@@ -155,8 +152,11 @@ class _Program:
         ]
         try:
             results = self._function(*self._arguments.with_leaves(rebuilt))
-        except _ERRORS_OF_LIBRARIES as error:
-            self.untraceable = None if isinstance(error, (IndimError, ForeignArrayError)) else error
+        except (IndimError, InternalError, ForeignArrayError):
+            raise
+        except Exception as error:
+            # Libraries raise errors of any class for traced values. A mistake is one for plain xarray too.
+            self.untraceable = error
             raise
         kind, keys, values = flatten(results)
         outputs, templates = [], []
