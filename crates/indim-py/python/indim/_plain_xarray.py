@@ -17,7 +17,7 @@ import numpy as np
 import xarray as xr
 
 from ._engines import name_of
-from ._foreign import package_of
+from ._foreign import ForeignArrayError, package_of
 
 
 class PlainProgram:
@@ -52,6 +52,9 @@ def call(compiled, function, arguments, error):
     program = PlainProgram(function, name_of(compiled), _untraceable_call(error))
     try:
         results = program(arguments)
+    except ForeignArrayError as failure:
+        # A function of indim takes neither labelled arrays nor traced ones, and says what to write instead.
+        raise error from failure
     except Exception as failure:
         raise failure from error
     if not compiled._has_warned:
