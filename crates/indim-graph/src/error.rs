@@ -591,8 +591,8 @@ impl GraphError {
                  derivative"
                     .to_owned(),
             ),
-            GraphErrorKind::NotDifferentiable if matches!(self.operation, "while" | "branch") => Some(
-                "loops and branches have no gradients yet: differentiate the body, or write out the steps"
+            GraphErrorKind::NotDifferentiable if self.operation == "while" => Some(
+                "its length is not known: write fori_loop or scan with a known length, or use tangents (jvp)"
                     .to_owned(),
             ),
             GraphErrorKind::NotOneNumber => Some(

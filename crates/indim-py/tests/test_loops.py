@@ -425,19 +425,6 @@ def test_loops_nest():
     assert caught.value.code == "region-limit"
 
 
-def test_gradients_through_loops_are_refused():
-    def loss(x):
-        return np.sum(indim.fori_loop(0, 3, lambda i, s: s * 2.0, x))
-
-    def chosen(x):
-        return indim.cond(x[0, 0] > 0, lambda: np.sum(x), lambda: -np.sum(x))
-
-    for function in [loss, chosen]:
-        with pytest.raises(indim.IndimError, match="loops and branches have no gradients yet") as caught:
-            indim.grad(function)(X)
-        assert caught.value.code == "not-differentiable"
-
-
 def test_a_loop_may_use_gradients():
     def step(i, w):
         return w - 0.25 * indim.grad(lambda w: np.sum((w - 3.0) ** 2))(w)

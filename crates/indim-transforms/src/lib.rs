@@ -4,11 +4,13 @@
 //! compiled and transformed again like any other graph.
 //!
 //! - `derivative/`: differentiation: gradients, vector-Jacobian and Jacobian-vector products;
-//! - `batching/`: one graph for every element of a batch, like JAX's `vmap`.
+//! - `batching/`: one graph for every element of a batch, like JAX's `vmap`;
+//! - `control.rs`: loops and branches of a graph, and what depends on what through their regions.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod batching;
+mod control;
 mod derivative;
 
 pub use batching::Vectorize;

@@ -303,8 +303,9 @@ codes! {
     }
     NOT_DIFFERENTIABLE = "not-differentiable" {
         title: "An operation or a parameter has no derivative",
-        explanation: "Integers and truth values have no derivative. The same is true of some operations, \
-            and of loops and branches. Differentiate with respect to floats or complex numbers, without \
+        explanation: "Integers and truth values have no derivative. The same is true of some operations. A \
+            loop has a gradient if its number of steps is known: `fori_loop` with known bounds, or `scan`; \
+            any loop has tangents (`jvp`). Differentiate with respect to floats or complex numbers, without \
             the operation that the message names.",
         example: Words("A gradient with respect to a parameter of type `i32` is requested."),
         raised_by: ["indim-graph"],

@@ -64,7 +64,12 @@ class _CustomFunction:
         while innermost is not None and innermost.derivative_mode is None and innermost.batch is None:
             innermost = innermost.outer
         if innermost is None or innermost is not recording:
-            # Nothing differentiates the call; or a loop or branch does, whose gradient is an error.
+            if _is_differentiated(innermost):
+                raise TypeError(
+                    f"{self.__qualname__} has a derivative of its own, which {recording.function} cannot use "
+                    "if it is differentiated from outside: call it outside the loop or branch, or give a "
+                    "function around the loop or branch its derivative"
+                )
             return self.__wrapped__(*args)
         own = [leaf for leaf in leaves_of(args) if isinstance(leaf, Tracer) and leaf._recording is recording]
         if not own:

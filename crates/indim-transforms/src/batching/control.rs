@@ -7,6 +7,7 @@ use indim_shape::AxisMap;
 use super::VMAP;
 use super::walk::{BatchValue, Batcher};
 use crate::BuildResult;
+use crate::control::first_result;
 use indim_builder::{GraphBuilder, NodeAccess, Value};
 
 /// The results of the loops and branches so far. A loop with several results is several nodes with the same
@@ -236,15 +237,6 @@ fn result_types(node: &Node) -> Vec<ArrayType> {
         NodeKind::Branch { branches, .. } => branches[0].result_types().cloned().collect(),
         _ => vec![node.array_type.clone()],
     }
-}
-
-/// The kind of the first result of a loop or branch.
-fn first_result(kind: &NodeKind) -> NodeKind {
-    let mut kind = kind.clone();
-    if let NodeKind::While { result, .. } | NodeKind::Branch { result, .. } = &mut kind {
-        *result = 0;
-    }
-    kind
 }
 
 /// All results of a node with these operands.

@@ -1,32 +1,376 @@
-//! Forward mode, derived from reverse mode.
+//! Forward mode. Tangents pass through loops and branches next to their values; between these, forward mode
+//! is derived from reverse mode.
 
-use indim_graph::{Graph, GraphError, remove_unused};
-use indim_ops::ArrayType;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
 
-use super::{Differentiate, parameters_in, unused_parameter_name};
-use indim_builder::{GraphBuilder, Value};
+use indim_graph::{Graph, GraphError, Node, NodeKind, Region, ValueId, remove_unused};
+use indim_ops::{ArrayType, ScatterOp};
+
+use super::copy::{given_parameters, inline_used};
+use super::{
+    Differentiate, GRADIENT, carries_derivative, differentiable, parameters_in,
+    unused_parameter_name,
+};
+use crate::control::{Dependence, result_number};
+use indim_builder::{GraphBuilder, NodeAccess, Value};
 
 /// The Jacobian-vector product of `graph` with respect to the parameters `wrt`.
-///
-/// Transposing a pullback, which is linear in the cotangents, needs no value of a cotangent, so zeros take
-/// their place.
 #[track_caller]
 pub(super) fn jvp(graph: &Graph, wrt: &[usize]) -> Result<Graph, GraphError> {
+    let mut depends = vec![false; graph.parameters().len()];
+    for &parameter in wrt {
+        differentiable(graph, parameter)?;
+        depends[parameter] = true;
+    }
+    let dependence = Dependence::of(graph, &depends, carries_derivative);
+    let b = GraphBuilder::new();
+    let parameters = parameters_in(graph, &b)?;
+    let tangents = wrt.iter().enumerate().map(|(position, &parameter)| {
+        let array_type = graph[graph.parameters()[parameter]].array_type.clone();
+        tangent_parameter(&b, position, array_type)
+    });
+    let tangents = tangents.collect::<Result<Vec<Value>, GraphError>>()?;
+    let is_straight = graph.iter().all(|(value, node)| {
+        result_number(&node.kind).is_none() || !dependence.values()[value.index()]
+    });
+    let outputs = if is_straight {
+        let mut outputs = b.inline(graph, &parameters)?;
+        outputs.extend(pushforward(&b, graph, wrt, parameters, tangents)?);
+        outputs
+    } else {
+        // A parameter may occur several times in `wrt`.
+        let mut of_parameters: Vec<Option<Value>> = vec![None; parameters.len()];
+        for (&parameter, tangent) in wrt.iter().zip(tangents) {
+            let sum = &mut of_parameters[parameter];
+            *sum = Some(match sum.take() {
+                Some(sum_so_far) => sum_so_far + tangent,
+                None => tangent,
+            });
+        }
+        let results = with_tangents(&b, graph, &parameters, of_parameters)?;
+        let mut outputs: Vec<Value> = results.iter().map(|(value, _)| value.clone()).collect();
+        for (value, tangent) in results {
+            let of = value.array_type()?;
+            if super::has_derivatives(&of) {
+                outputs.push(tangent_or_zeros(&b, tangent, &of)?);
+            }
+        }
+        outputs
+    };
+    Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+}
+
+/// The tangents of the outputs of a graph, computed from those of the parameters `wrt`. The graph is
+/// straight: no tangent passes through a loop or branch. `arguments` are the values of its parameters.
+///
+/// The pullback is linear in the cotangents, so its own pullback maps tangents to tangents. That needs no
+/// value of a cotangent, so zeros take their place.
+#[track_caller]
+fn pushforward(
+    b: &GraphBuilder,
+    graph: &Graph,
+    wrt: &[usize],
+    mut arguments: Vec<Value>,
+    tangents: Vec<Value>,
+) -> Result<Vec<Value>, GraphError> {
     let pullback = graph.vjp(wrt)?;
     let (own, all) = (graph.parameters().len(), pullback.parameters().len());
     let pushforward = pullback.vjp(&(own..all).collect::<Vec<usize>>())?;
-    let b = GraphBuilder::new();
-    let mut arguments = parameters_in(graph, &b)?;
-    let mut outputs = b.inline(graph, &arguments)?;
     for &cotangent in &pullback.parameters()[own..] {
         arguments.push(b.zeros(&pullback[cotangent].array_type)?);
     }
-    for (position, &parameter) in wrt.iter().enumerate() {
-        let array_type = graph[graph.parameters()[parameter]].array_type.clone();
-        arguments.push(tangent_parameter(&b, position, array_type)?);
+    arguments.extend(tangents);
+    inline_used(b, &pushforward, pushforward.outputs(), &given_parameters(&pushforward, &arguments))
+}
+
+/// Adds a graph with these values and tangents of its parameters to the builder; returns the value and the
+/// tangent of each output. `None` is a tangent of zeros.
+fn with_tangents(
+    b: &GraphBuilder,
+    graph: &Graph,
+    parameters: &[Value],
+    tangents: Vec<Option<Value>>,
+) -> Result<Vec<(Value, Option<Value>)>, GraphError> {
+    let depends: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+    let dependence = Dependence::of(graph, &depends, carries_derivative);
+    let mut last_uses = vec![0; graph.len()];
+    for (value, node) in graph.iter() {
+        node.operands.iter().for_each(|operand| last_uses[operand.index()] = value.index());
     }
-    outputs.extend(b.inline(&pushforward, &arguments)?);
-    Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+    graph.outputs().iter().for_each(|output| last_uses[output.index()] = usize::MAX);
+    let (values, of_values) = (Vec::with_capacity(graph.len()), vec![None; graph.len()]);
+    let mut sweep = ForwardSweep { b, graph, dependence, last_uses, values, tangents: of_values };
+    sweep.run(parameters, tangents)?;
+    let output = |output: &ValueId| {
+        let index = output.index();
+        (sweep.values[index].clone(), sweep.tangents[index].clone())
+    };
+    Ok(graph.outputs().iter().map(output).collect())
+}
+
+/// A sweep from the parameters of a graph to its outputs. The builder contains the graph and the tangents.
+struct ForwardSweep<'a> {
+    b: &'a GraphBuilder,
+    graph: &'a Graph,
+    dependence: Dependence<'a>,
+    /// The index of the last node that uses each value; `usize::MAX` for outputs.
+    last_uses: Vec<usize>,
+    /// The value in the builder of each node so far.
+    values: Vec<Value>,
+    /// The tangent of each value that depends, once its segment is complete.
+    tangents: Vec<Option<Value>>,
+}
+
+impl ForwardSweep<'_> {
+    fn run(
+        &mut self,
+        parameters: &[Value],
+        tangents: Vec<Option<Value>>,
+    ) -> Result<(), GraphError> {
+        for (&parameter, tangent) in self.graph.parameters().iter().zip(tangents) {
+            self.tangents[parameter.index()] = tangent;
+        }
+        let mut results: HashMap<ValueId, Vec<(Value, Option<Value>)>> = HashMap::new();
+        let mut segment_start = 0;
+        for (value, node) in self.graph.iter() {
+            if self.is_direct(value, node) {
+                self.add_tangents_of(segment_start..value.index())?;
+                segment_start = value.index() + 1;
+                let first = self.dependence.controls().first(value);
+                let (added, tangent) = match result_number(&node.kind) {
+                    None => self.scatter(value, node)?,
+                    Some(result) => {
+                        if first == value {
+                            results.insert(first, self.control(value, node)?);
+                        }
+                        results[&first][result].clone()
+                    }
+                };
+                self.tangents[value.index()] = tangent;
+                self.values.push(added);
+                continue;
+            }
+            let added = match &node.kind {
+                NodeKind::Parameter { index, .. } => parameters[*index].clone(),
+                kind => {
+                    let operands = self.ids(node, |index| self.values[index].clone())?;
+                    self.b.add_node(kind.clone(), &operands, node.array_type.clone())
+                }
+            };
+            self.values.push(added);
+        }
+        self.add_tangents_of(segment_start..self.graph.len())
+    }
+
+    fn depends(&self, value: ValueId) -> bool {
+        self.dependence.values()[value.index()]
+    }
+
+    /// Whether the tangent of a node is computed by a node of the same kind: that of a loop, a branch, and a
+    /// linear scatter, so that a loop updates the tangent of a stack in place.
+    fn is_direct(&self, value: ValueId, node: &Node) -> bool {
+        match node.kind {
+            NodeKind::While { .. } | NodeKind::Branch { .. } => {
+                let first = self.dependence.controls().first(value);
+                self.dependence.results(first).contains(&true)
+            }
+            NodeKind::Scatter { op: ScatterOp::Set | ScatterOp::Add, .. } => self.depends(value),
+            _ => false,
+        }
+    }
+
+    /// The operands of a node in the builder.
+    fn ids(&self, node: &Node, value: impl Fn(usize) -> Value) -> Result<Vec<ValueId>, GraphError> {
+        let id = |operand: &ValueId| self.b.id(GRADIENT, &value(operand.index()));
+        node.operands.iter().map(id).collect()
+    }
+
+    /// Computes the tangents of the values in a segment of straight nodes.
+    fn add_tangents_of(&mut self, segment: Range<usize>) -> Result<(), GraphError> {
+        let nodes = || self.graph.iter().skip(segment.start).take(segment.len());
+        let results: Vec<ValueId> = nodes()
+            .filter(|(value, node)| {
+                let is_parameter = matches!(node.kind, NodeKind::Parameter { .. });
+                let is_used_later = self.last_uses[value.index()] >= segment.end;
+                !is_parameter && is_used_later && self.depends(*value)
+            })
+            .map(|(value, _)| value)
+            .collect();
+        if results.is_empty() {
+            return Ok(());
+        }
+        let inner = GraphBuilder::new();
+        let mut copies: HashMap<ValueId, Value> = HashMap::new();
+        let mut parameters: Vec<ValueId> = Vec::new();
+        let mut parameter = |value: ValueId, copies: &mut HashMap<ValueId, Value>| {
+            if let Entry::Vacant(entry) = copies.entry(value) {
+                let ArrayType { dtype, shape } = self.graph[value].array_type.clone();
+                entry.insert(inner.parameter(&format!("p{}", parameters.len()), dtype, shape)?);
+                parameters.push(value);
+            }
+            Ok::<(), GraphError>(())
+        };
+        for (value, node) in nodes() {
+            let is_control = result_number(&node.kind).is_some();
+            if is_control || matches!(node.kind, NodeKind::Parameter { .. }) {
+                parameter(value, &mut copies)?;
+                continue;
+            }
+            for &operand in node.operands.iter() {
+                parameter(operand, &mut copies)?;
+            }
+            let operands = node.operands.iter().map(|operand| inner.id(GRADIENT, &copies[operand]));
+            let operands = operands.collect::<Result<Vec<ValueId>, GraphError>>()?;
+            let copy = inner.add_node(node.kind.clone(), &operands, node.array_type.clone());
+            copies.insert(value, copy);
+        }
+        let outputs: Vec<&Value> = results.iter().map(|value| &copies[value]).collect();
+        let graph = inner.finish(&outputs)?;
+        let (mut wrt, mut tangents) = (Vec::new(), Vec::new());
+        for (position, value) in parameters.iter().enumerate() {
+            if let Some(tangent) = &self.tangents[value.index()] {
+                wrt.push(position);
+                tangents.push(tangent.clone());
+            }
+        }
+        let arguments = parameters.iter().map(|value| self.values[value.index()].clone());
+        let of_results = pushforward(self.b, &graph, &wrt, arguments.collect(), tangents)?;
+        for (value, tangent) in results.into_iter().zip(of_results) {
+            self.tangents[value.index()] = Some(tangent);
+        }
+        Ok(())
+    }
+
+    /// The value and the tangent of a linear scatter.
+    fn scatter(&self, value: ValueId, node: &Node) -> Result<(Value, Option<Value>), GraphError> {
+        let scatter = |operands: &[ValueId]| {
+            self.b.add_node(node.kind.clone(), operands, self.graph[value].array_type.clone())
+        };
+        let result = scatter(&self.ids(node, |index| self.values[index].clone())?);
+        let mut of_operands = Vec::with_capacity(node.operands.len());
+        for (position, operand) in node.operands.iter().enumerate() {
+            let tangent = self.tangents[operand.index()].clone();
+            of_operands.push(match position {
+                1 => self.values[operand.index()].clone(),
+                _ => tangent_or_zeros(self.b, tangent, &self.graph[*operand].array_type)?,
+            });
+        }
+        let ids = of_operands.iter().map(|operand| self.b.id(GRADIENT, operand));
+        let ids = ids.collect::<Result<Vec<ValueId>, GraphError>>()?;
+        Ok((result, Some(scatter(&ids))))
+    }
+
+    /// The results of a loop or branch, with their tangents.
+    fn control(
+        &self,
+        first: ValueId,
+        node: &Node,
+    ) -> Result<Vec<(Value, Option<Value>)>, GraphError> {
+        let operands: Vec<Value> =
+            node.operands.iter().map(|operand| self.values[operand.index()].clone()).collect();
+        let tangents: Vec<Option<Value>> =
+            node.operands.iter().map(|operand| self.tangents[operand.index()].clone()).collect();
+        let depends = self.dependence.results(first);
+        let count = depends.len();
+        let mut results = match &node.kind {
+            NodeKind::While { .. } => loop_results(self.b, node, depends, (&operands, &tangents))?,
+            NodeKind::Branch { branches, .. } => {
+                let mut bodies = Vec::with_capacity(branches.len());
+                for branch in branches.iter() {
+                    let (inner, _) = self.b.begin_region(&[])?;
+                    let of_arguments: Vec<bool> =
+                        tangents[1..].iter().map(Option::is_some).collect();
+                    let graph = region_with_tangents(branch, &of_arguments, depends)?;
+                    let arguments = operands[1..].iter().chain(tangents[1..].iter().flatten());
+                    let given = given_parameters(&graph, arguments);
+                    let results = inline_used(&inner, &graph, graph.outputs(), &given)?;
+                    bodies.push(inner.end_region(&results)?);
+                }
+                self.b.branch_between(&operands[0], &bodies)?
+            }
+            _ => unreachable!("invariant: the node is a loop or a branch"),
+        };
+        let mut of_results = results.split_off(count).into_iter();
+        let tangent = |depends: bool| if depends { of_results.next() } else { None };
+        let of_results: Vec<Option<Value>> = depends.iter().copied().map(tangent).collect();
+        Ok(results.into_iter().zip(of_results).collect())
+    }
+}
+
+/// The final states of a loop, then the tangents of those that depend.
+fn loop_results(
+    b: &GraphBuilder,
+    node: &Node,
+    depends: &[bool],
+    (operands, tangents): (&[Value], &[Option<Value>]),
+) -> Result<Vec<Value>, GraphError> {
+    let NodeKind::While { condition, body, limit, .. } = &node.kind else {
+        unreachable!("invariant: the node is a loop")
+    };
+    let count = depends.len();
+    let mut initial = operands[..count].to_vec();
+    for (state, _) in depends.iter().enumerate().filter(|(_, depends)| **depends) {
+        let of = operands[state].array_type()?;
+        initial.push(tangent_or_zeros(b, tangents[state].clone(), &of)?);
+    }
+    let outside = tangents[count..].iter();
+    let has_tangent: Vec<bool> =
+        depends.iter().copied().chain(outside.clone().map(Option::is_some)).collect();
+    let graph = region_with_tangents(body, &has_tangent, depends)?;
+    b.while_loop_up_to(
+        *limit,
+        &initial,
+        |b, current| {
+            let operands = current[..count].iter().chain(&operands[count..]);
+            let graph = condition.graph();
+            let results =
+                inline_used(b, graph, graph.outputs(), &given_parameters(graph, operands));
+            Ok(results?.swap_remove(0))
+        },
+        |b, current| {
+            let (states, of_states) = current.split_at(count);
+            let operands = states.iter().chain(&operands[count..]);
+            let of_operands = of_states.iter().chain(outside.flatten());
+            let given = given_parameters(&graph, operands.chain(of_operands));
+            inline_used(b, &graph, graph.outputs(), &given)
+        },
+    )
+}
+
+/// A region with tangents. Its parameters are those of the region, then the tangents of those in
+/// `has_tangent`; its outputs are those of the region, then the tangents of those in `depends`.
+fn region_with_tangents(
+    region: &Region,
+    has_tangent: &[bool],
+    depends: &[bool],
+) -> Result<Graph, GraphError> {
+    let b = GraphBuilder::new();
+    let parameter = |letter: char, number: usize, of: &ArrayType| {
+        b.parameter(&format!("{letter}{number}"), of.dtype, of.shape.clone())
+    };
+    let types: Vec<&ArrayType> = region.parameter_types().collect();
+    let parameters = types.iter().enumerate().map(|(number, of)| parameter('s', number, of));
+    let parameters = parameters.collect::<Result<Vec<Value>, GraphError>>()?;
+    let mut tangents = vec![None; types.len()];
+    for (number, of) in types.iter().enumerate().filter(|(number, _)| has_tangent[*number]) {
+        tangents[number] = Some(parameter('t', number, of)?);
+    }
+    let results = with_tangents(&b, region.graph(), &parameters, tangents)?;
+    let mut outputs: Vec<Value> = results.iter().map(|(value, _)| value.clone()).collect();
+    for ((value, tangent), _) in results.into_iter().zip(depends).filter(|(_, depends)| **depends) {
+        outputs.push(tangent_or_zeros(&b, tangent, &value.array_type()?)?);
+    }
+    b.finish(&outputs)
+}
+
+fn tangent_or_zeros(
+    b: &GraphBuilder,
+    tangent: Option<Value>,
+    of: &ArrayType,
+) -> Result<Value, GraphError> {
+    tangent.map_or_else(|| b.zeros(of), Ok)
 }
 
 /// A parameter for the tangent of the parameter at `position` in `wrt`, with a new name.

@@ -8,20 +8,25 @@
 //! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function with the name of
 //! the operation in `elementary.rs`, `arithmetic.rs`, `choice.rs` or `complex.rs`; `flat.rs` lists the
 //! operations without a derivative. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and
-//! `contraction.rs` have the rules of other kinds of nodes; `rule.rs` defines the arguments and results
-//! of rules. `forward.rs` derives forward mode from reverse mode.
+//! `contraction.rs` have the rules of other kinds of nodes, `branches.rs` and `loops.rs` those of branches
+//! and of loops whose length `trip_count.rs` finds; `rule.rs` defines the arguments and results of rules.
+//! `copy.rs` copies the used part of a graph. `forward.rs` has forward mode: it carries tangents through
+//! loops and branches, and derives the rest from reverse mode.
 //!
 //! For complex numbers, the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, like in PyTorch:
 //! the gradient of a real output is the direction of ascent, `∂/∂re + i ∂/∂im`. JAX returns its conjugate.
 
 mod arithmetic;
+mod branches;
 mod choice;
 mod complex;
 mod contraction;
+mod copy;
 mod dispatch;
 mod elementary;
 mod flat;
 mod forward;
+mod loops;
 mod reduction;
 mod rule;
 mod scan;
@@ -29,12 +34,15 @@ mod sort;
 mod structural;
 mod sweep;
 mod take;
+mod trip_count;
 
-use indim_graph::{Graph, GraphError, GraphErrorKind, Literal, ValueId, remove_unused};
+use indim_graph::{
+    Graph, GraphError, GraphErrorKind, Literal, Node, NodeKind, ValueId, remove_unused,
+};
 use indim_ops::{ArrayType, DTypeClass};
 
 use indim_builder::{GraphBuilder, Value};
-use sweep::Sweep;
+use sweep::{Sweep, SweptParameters};
 
 /// The name of the operation in errors about parameters and outputs of a graph.
 const GRADIENT: &str = "gradient";
@@ -71,8 +79,9 @@ pub trait Differentiate {
     /// # Errors
     /// `unknown-parameter`; `not-differentiable` for a parameter that is neither of floats nor of complex
     /// numbers, and for nodes without a rule that depend on a parameter in `wrt`: `nextafter`,
-    /// `trigamma`, loops, branches, scatters that multiply, and cumulative products of complex numbers;
-    /// E5 `too-large` if sums in double precision do not fit into memory.
+    /// `trigamma`, loops of unknown length, scatters that multiply, and cumulative products of complex
+    /// numbers; E5 `too-large` if sums in double precision, or the saved states of a loop, do not fit into
+    /// memory; `region-limit` if the body of a loop becomes too large.
     fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 
     /// Like [`Differentiate::vjp`], with the outputs of this graph before the gradients.
@@ -118,7 +127,8 @@ pub trait Differentiate {
     /// or complex numbers, with the output's type.
     ///
     /// The graph is the vector-Jacobian product of the vector-Jacobian product: the pullback is linear in the
-    /// cotangents, so its own pullback maps tangents to tangents.
+    /// cotangents, so its own pullback maps tangents to tangents. A loop carries the tangents of its states
+    /// next to them, so the length of a loop may be unknown.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -137,7 +147,7 @@ pub trait Differentiate {
     /// ```
     ///
     /// # Errors
-    /// Like [`Differentiate::vjp`].
+    /// Like [`Differentiate::vjp`], but not for loops of unknown length.
     fn jvp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 }
 
@@ -177,9 +187,16 @@ fn derive(
 ) -> Result<Graph, GraphError> {
     let b = GraphBuilder::new();
     let parameters = parameters_in(graph, &b)?;
-    let wrt =
-        wrt.iter().map(|&index| differentiable(graph, index)).collect::<Result<Vec<_>, _>>()?;
-    let mut sweep = Sweep::new(graph, &b, &parameters, &wrt);
+    let mut differentiated = vec![false; parameters.len()];
+    let mut values = Vec::with_capacity(wrt.len());
+    for &index in wrt {
+        values.push(differentiable(graph, index)?);
+        differentiated[index] = true;
+    }
+    let integers = vec![None; parameters.len()];
+    let parameters =
+        SweptParameters { values: &parameters, wrt: &differentiated, integers: &integers };
+    let mut sweep = Sweep::new(graph, &b, parameters)?;
     for (&output, seed) in graph.outputs().iter().zip(seeds_of(graph, &b, seeds)?) {
         if let Some(seed) = seed {
             sweep.add(output, seed);
@@ -192,7 +209,7 @@ fn derive(
         PrimalOutputs::Omitted => Vec::new(),
     };
     sweep.run()?;
-    for &parameter in &wrt {
+    for parameter in values {
         outputs.push(sweep.gradient(parameter)?);
     }
     Ok(remove_unused(&b.finish(&outputs)?).into_owned())
@@ -275,6 +292,12 @@ enum PrimalOutputs {
 /// Whether values of this type can have derivatives.
 fn has_derivatives(of: &ArrayType) -> bool {
     matches!(of.dtype.class(), DTypeClass::Float | DTypeClass::Complex)
+}
+
+/// Whether the result of a node depends differentiably on its operands. The bits of a number have no
+/// derivative.
+fn carries_derivative(node: &Node) -> bool {
+    !matches!(node.kind, NodeKind::Bitcast) && has_derivatives(&node.array_type)
 }
 
 /// A parameter for the cotangent of output `index`, with a new name.

@@ -78,6 +78,10 @@ impl ScatterRule<'_> {
         let to_operand =
             b.scatter(ScatterOp::Set, cotangent, self.indices, &none, axis, self.mode)?;
         let shape = self.indices.array_type()?.shape;
+        if shape.is_scalar() {
+            // The only update is the last one.
+            return Ok([to_operand, self.gather_at_updates(cotangent)?]);
+        }
         let count = shape.element_count().unwrap_or(usize::MAX);
         // Scatters the numbers of the updates in the same way: an update whose number arrives is the
         // last.

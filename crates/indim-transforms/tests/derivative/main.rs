@@ -5,6 +5,7 @@
 mod broadcasts;
 mod complex;
 mod graphs;
+mod loops;
 mod operations;
 mod products;
 mod reductions;

@@ -1,0 +1,246 @@
+"""Derivatives through loops and branches, compared with formulas, unrolled loops and finite differences."""
+
+import indim
+import numpy as np
+import pytest
+
+SEED = np.random.default_rng(7)
+INPUTS = SEED.standard_normal((5, 3))
+WEIGHTS = SEED.standard_normal((3, 3)) * 0.5
+START = SEED.standard_normal(3)
+
+
+def differences(f, x, step=1e-6):
+    """The gradient of ``f`` at ``x`` by central differences."""
+    x = np.asarray(x, np.float64)
+    gradient = np.zeros_like(x)
+    for index in np.ndindex(x.shape):
+        moved = np.zeros_like(x)
+        moved[index] = step
+        gradient[index] = (float(f(x + moved)) - float(f(x - moved))) / (2 * step)
+    return gradient
+
+
+def network(params, inputs):
+    """A recurrent network, with the results of all steps."""
+
+    def step(state, x):
+        state = np.tanh(state @ params["w"] + x + params["b"])
+        return state, np.sum(state**2)
+
+    last, losses = indim.scan(step, params["start"], inputs)
+    return np.sum(losses) + np.sum(last)
+
+
+def unrolled(params, inputs):
+    state, total = params["start"], 0.0
+    for row in range(5):
+        state = np.tanh(state @ params["w"] + inputs[row] + params["b"])
+        total = total + np.sum(state**2)
+    return total + np.sum(state)
+
+
+PARAMS = {"w": WEIGHTS, "b": np.array([0.1, -0.2, 0.3]), "start": START}
+
+
+def test_a_recurrent_network_has_the_gradient_of_the_unrolled_one():
+    value, (of_params, of_inputs) = indim.value_and_grad(network, argnums=(0, 1))(PARAMS, INPUTS)
+    expected, (params, inputs) = indim.value_and_grad(unrolled, argnums=(0, 1))(PARAMS, INPUTS)
+    np.testing.assert_allclose(value, expected, rtol=1e-14)
+    np.testing.assert_allclose(of_inputs, inputs, rtol=1e-12)
+    for name in PARAMS:
+        np.testing.assert_allclose(of_params[name], params[name], rtol=1e-12)
+    compiled = indim.jit(indim.grad(network))(PARAMS, INPUTS)
+    np.testing.assert_array_equal(compiled["w"], of_params["w"])
+    np.testing.assert_allclose(
+        of_params["w"], differences(lambda w: network({**PARAMS, "w": w}, INPUTS), WEIGHTS), rtol=1e-7
+    )
+
+
+def test_a_compiled_gradient_serves_several_lengths():
+    def loss(w, xs):
+        return np.sum(indim.scan(lambda s, x: (np.sin(s * w + x), None), np.zeros(3), xs)[0])
+
+    gradient = indim.jit(indim.grad(loss))
+    for length in [5, 3, 4, 1]:
+        xs = INPUTS[:length]
+        np.testing.assert_allclose(
+            gradient(START, xs), differences(lambda w, xs=xs: loss(w, xs), START), rtol=1e-6, atol=1e-9
+        )
+
+
+def test_an_unrolled_runge_kutta_method():
+    # s' = -k * s, whose solution is s0 * exp(-k * t).
+    def solution(k, s0, steps=50, h=0.02):
+        def step(i, s):
+            slope = lambda s: -k * s  # noqa: E731
+            k1 = slope(s)
+            k2 = slope(s + h / 2 * k1)
+            k3 = slope(s + h / 2 * k2)
+            k4 = slope(s + h * k3)
+            return s + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+        return indim.fori_loop(0, steps, step, s0)
+
+    k, s0 = 1.3, 2.0
+    of_k, of_s0 = indim.grad(solution, argnums=(0, 1))(np.float64(k), np.float64(s0))
+    np.testing.assert_allclose(of_k, -s0 * np.exp(-k), rtol=1e-7)
+    np.testing.assert_allclose(of_s0, np.exp(-k), rtol=1e-7)
+    _, tangent = indim.jvp(solution, (np.float64(k), np.float64(s0)), (np.float64(1), np.float64(0)))
+    np.testing.assert_allclose(tangent, of_k, rtol=1e-13)
+    second = indim.grad(indim.grad(solution))(np.float64(k), np.float64(s0))
+    np.testing.assert_allclose(second, s0 * np.exp(-k), rtol=1e-6)
+
+
+def root(a):
+    return indim.while_loop(lambda x: np.abs(x * x - a) > 1e-13 * a, lambda x: (x + a / x) / 2, a)
+
+
+def test_a_loop_of_unknown_length_has_tangents():
+    value, tangent = indim.jvp(root, (np.float64(9.0),), (np.float64(1.0),))
+    np.testing.assert_allclose([value, tangent], [3.0, 1 / 6], rtol=1e-12)
+    with pytest.raises(indim.IndimError, match="its length is not known: write fori_loop") as caught:
+        indim.grad(root)(9.0)
+    assert caught.value.code == "not-differentiable"
+    # The bounds are inputs of the program, so the number of steps is known at run time only.
+    with pytest.raises(indim.IndimError, match="its length is not known"):
+        indim.grad(lambda x, n: indim.fori_loop(0, n, lambda i, s: s * x, x))(2.0, np.int64(3))
+
+
+def test_counters_of_while_loops_are_recognised():
+    def power(x):
+        def step(state):
+            i, product = state
+            return i - 2, product * x
+
+        return indim.while_loop(lambda state: state[0] > 0, step, (np.int32(9), x))[1]
+
+    np.testing.assert_allclose(indim.grad(power)(1.5), 6 * 1.5**5, rtol=1e-14)
+    np.testing.assert_allclose(indim.grad(indim.grad(power))(1.5), 30 * 1.5**4, rtol=1e-14)
+
+
+def test_branches_have_the_gradient_of_the_function_that_runs():
+    def chosen(x, y):
+        return indim.cond(x > y, lambda x, y: x * y, lambda x, y: np.sin(y), x, y)
+
+    assert [float(g) for g in indim.grad(chosen, argnums=(0, 1))(3.0, 2.0)] == [2.0, 3.0]
+    assert [float(g) for g in indim.grad(chosen, argnums=(0, 1))(1.0, 2.0)] == [0.0, np.cos(2.0)]
+
+    def switched(x, index):
+        return indim.switch(index, [np.sin, lambda x: x**3, np.exp], x)
+
+    for index, expected in enumerate([np.cos(0.7), 3 * 0.7**2, np.exp(0.7)]):
+        np.testing.assert_allclose(indim.grad(switched)(0.7, np.int64(index)), expected, rtol=1e-14)
+        _, tangent = indim.jvp(lambda x: switched(x, np.int64(index)), (0.7,), (2.0,))
+        np.testing.assert_allclose(tangent, 2 * expected, rtol=1e-14)
+    # A function that does not run is not evaluated, so its infinite derivative does no harm.
+    assert indim.grad(lambda x: indim.cond(x > 0, np.log, lambda x: x, x))(0.0) == 1.0
+
+
+def test_a_branch_in_a_scan():
+    def loss(x):
+        def step(total, part):
+            total = indim.cond(part > 0, lambda: total + part**2, lambda: total * 0.5)
+            return total, total
+
+        last, totals = indim.scan(step, 1.0, x)
+        return last + np.sum(totals * np.arange(4.0))
+
+    x = np.array([0.5, -1.0, 2.0, 1.5])
+    np.testing.assert_allclose(indim.grad(loss)(x), differences(loss, x), rtol=1e-8, atol=1e-9)
+
+
+def test_rows_of_an_outside_array_are_read_at_every_step():
+    def loss(table, indices):
+        def step(i, total):
+            return np.sin(total + table[indices[i]] * table[i])
+
+        return np.sum(indim.fori_loop(0, 4, step, np.zeros(3)))
+
+    indices = np.array([2, 0, 2, 1])
+    np.testing.assert_allclose(
+        indim.grad(loss)(INPUTS, indices),
+        differences(lambda table: loss(table, indices), INPUTS),
+        rtol=1e-7,
+        atol=1e-9,
+    )
+
+
+def test_hessians_and_jacobians_of_loops():
+    def cube(x):
+        return np.sum(indim.fori_loop(0, 2, lambda i, s: s * x, x))
+
+    x = np.array([1.0, 2.0, -3.0])
+    np.testing.assert_allclose(indim.hessian(cube)(x), np.diag(6 * x), rtol=1e-14)
+
+    def running(x):
+        return indim.scan(lambda s, x: (s * x, s * x), 1.0, x)[1]
+
+    expected = [[1, 0, 0], [2, 1, 0], [-6, -3, 2]]
+    np.testing.assert_allclose(indim.jacrev(running)(x), expected, rtol=1e-14)
+    np.testing.assert_allclose(indim.jacfwd(running)(x), expected, rtol=1e-14)
+    hessian = indim.hessian(network)(PARAMS, INPUTS)["start"]["start"]
+    gradient = indim.grad(lambda start: network({**PARAMS, "start": start}, INPUTS))
+    for row in range(3):
+        np.testing.assert_allclose(
+            hessian[row], differences(lambda s, row=row: gradient(s)[row], START), rtol=1e-6, atol=1e-8
+        )
+
+
+def test_gradients_of_batches_and_batches_of_gradients():
+    def loss(w, x):
+        return np.sum(indim.scan(lambda s, x: (np.sin(s * w + x), None), 0.5, x)[0])
+
+    of_each = [indim.grad(loss)(np.float64(0.7), row) for row in INPUTS]
+    each = indim.vmap(indim.grad(loss), in_axes=(None, 0))(np.float64(0.7), INPUTS)
+    np.testing.assert_array_equal(each, of_each)
+    total = indim.grad(lambda w: np.sum(indim.vmap(loss, in_axes=(None, 0))(w, INPUTS)))(0.7)
+    np.testing.assert_allclose(total, np.sum(each), rtol=1e-13)
+
+    def chosen(x):
+        return indim.cond(x > 0, lambda x: x**2, lambda x: -x, x)
+
+    x = np.array([2.0, -1.0, 3.0])
+    np.testing.assert_array_equal(indim.vmap(indim.grad(chosen))(x), [4.0, -1.0, 6.0])
+    np.testing.assert_array_equal(indim.grad(lambda x: np.sum(indim.vmap(chosen)(x)))(x), [4.0, -1.0, 6.0])
+
+
+def test_no_steps_pass_the_gradient_on():
+    grown = lambda x, w: np.sum(indim.fori_loop(2, 2, lambda i, s: s * w, x) * x)  # noqa: E731
+    of_x, of_w = indim.grad(grown, argnums=(0, 1))(START, START)
+    np.testing.assert_array_equal(of_x, 2 * START)
+    np.testing.assert_array_equal(of_w, np.zeros(3))
+    scanned = lambda w, xs: indim.scan(lambda s, x: (s * w + x, None), w, xs)[0]  # noqa: E731
+    assert indim.grad(scanned)(2.0, np.zeros(0)) == 1.0
+
+
+def test_training_in_a_loop_is_differentiated():
+    # The gradient with respect to the step size, of the loss after three steps.
+    def after(rate):
+        step = lambda i, w: w - rate * indim.grad(lambda w: np.sum((w - 3.0) ** 2))(w)  # noqa: E731
+        return np.sum((indim.fori_loop(0, 3, step, np.zeros(2)) - 3.0) ** 2)
+
+    # 2 * 9 * (1 - 2 rate)^6
+    np.testing.assert_allclose(after(0.1), 18 * 0.8**6, rtol=1e-13)
+    np.testing.assert_allclose(indim.grad(after)(0.1), -18 * 12 * 0.8**5, rtol=1e-13)
+
+
+def test_functions_with_derivatives_of_their_own_are_refused_in_differentiated_bodies():
+    @indim.custom_vjp
+    def clipped(x):
+        return x
+
+    clipped.defvjp(lambda x: (x, None), lambda _, g: (np.clip(g, -1, 1),))
+
+    def loss(x):
+        return np.sum(indim.fori_loop(0, 3, lambda i, s: clipped(s) * 2.0, x))
+
+    np.testing.assert_array_equal(loss(START), np.sum(8 * START))
+    with pytest.raises(TypeError, match="call it outside the loop or branch"):
+        indim.grad(loss)(START)
+    with pytest.raises(TypeError, match="call it outside the loop or branch"):
+        indim.vmap(indim.grad(loss))(np.stack([START, START]))
+    # The derivative of a function around the loop.
+    outer = indim.custom_vjp(lambda x: indim.fori_loop(0, 3, lambda i, s: clipped(s) * 2.0, x))
+    outer.defvjp(lambda x: (outer(x), None), lambda _, g: (7.0 * g,))
+    np.testing.assert_array_equal(indim.grad(lambda x: np.sum(outer(x)))(START), np.full(3, 7.0))
