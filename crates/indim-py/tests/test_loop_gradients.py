@@ -86,7 +86,7 @@ def test_an_unrolled_runge_kutta_method():
     of_k, of_s0 = indim.grad(solution, argnums=(0, 1))(np.float64(k), np.float64(s0))
     np.testing.assert_allclose(of_k, -s0 * np.exp(-k), rtol=1e-7)
     np.testing.assert_allclose(of_s0, np.exp(-k), rtol=1e-7)
-    _, tangent = indim.jvp(solution, (np.float64(k), np.float64(s0)), (np.float64(1), np.float64(0)))
+    _, tangent = indim.jvp(solution, (k, s0), (1.0, 0.0))
     np.testing.assert_allclose(tangent, of_k, rtol=1e-13)
     second = indim.grad(indim.grad(solution))(np.float64(k), np.float64(s0))
     np.testing.assert_allclose(second, s0 * np.exp(-k), rtol=1e-6)
@@ -97,14 +97,21 @@ def root(a):
 
 
 def test_a_loop_of_unknown_length_has_tangents():
-    value, tangent = indim.jvp(root, (np.float64(9.0),), (np.float64(1.0),))
+    value, tangent = indim.jvp(root, (9.0,), (1.0,))
     np.testing.assert_allclose([value, tangent], [3.0, 1 / 6], rtol=1e-12)
     with pytest.raises(indim.IndimError, match="its length is not known: write fori_loop") as caught:
         indim.grad(root)(9.0)
     assert caught.value.code == "not-differentiable"
-    # The bounds are inputs of the program, so the number of steps is known at run time only.
+    # A bound that is an array is an input of the program.
+    def power(x, n):
+        return indim.fori_loop(0, n, lambda i, s: s * x, x)
+
     with pytest.raises(indim.IndimError, match="its length is not known"):
-        indim.grad(lambda x, n: indim.fori_loop(0, n, lambda i, s: s * x, x))(2.0, np.int64(3))
+        indim.grad(power)(2.0, np.int64(3))
+    # A Python number is a part of the program.
+    gradient = indim.jit(lambda x, n: indim.grad(power)(x, n))
+    for n in [3, 4, 0]:
+        assert indim.grad(power)(2.0, n) == gradient(2.0, n) == (n + 1) * 2.0**n
 
 
 def test_counters_of_while_loops_are_recognised():
@@ -113,7 +120,7 @@ def test_counters_of_while_loops_are_recognised():
             i, product = state
             return i - 2, product * x
 
-        return indim.while_loop(lambda state: state[0] > 0, step, (np.int32(9), x))[1]
+        return indim.while_loop(lambda state: state[0] > 0, step, (9, x))[1]
 
     np.testing.assert_allclose(indim.grad(power)(1.5), 6 * 1.5**5, rtol=1e-14)
     np.testing.assert_allclose(indim.grad(indim.grad(power))(1.5), 30 * 1.5**4, rtol=1e-14)

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _foreign, _functions, _scatters
 from ._indim import Recorder
-from ._numbers import Number
+from ._numbers import Number, plain_value
 from ._tracing import Recording, Tracer, as_identifier, running
 from ._trees import filled, leaves_like, leaves_of, mapped, paths_of, shown
 
@@ -194,6 +194,7 @@ def _loop(outer, name, initial, condition, body, limit):
 
 def _loop_bound(outer, bound):
     """A bound of a counted loop: a number, or a value of 64 bits."""
+    bound = _known(outer, bound)
     if _is_number(bound) and type(bound) is int:
         return bound
     bound = _value(outer, bound)
@@ -235,6 +236,7 @@ def _values(recording, value):
 
 
 def _value(recording, leaf):
+    leaf = _known(recording, leaf)
     if type(leaf) is Number and not leaf._recording.is_over:
         # It stays a number whose value may differ at the next call.
         recorder = leaf._recording.recorder(leaf._name)
@@ -243,6 +245,13 @@ def _value(recording, leaf):
     if _is_number(leaf) and not isinstance(leaf, complex):
         return Tracer(recording, recording.recorder("number").record("copy", [leaf], [], "numpy"))
     return recording.tracer(leaf, "state")
+
+
+def _known(recording, number):
+    """A whole number as a part of the program, if a gradient needs the number of steps of loops."""
+    while recording is not None and recording.derivative_mode in (None, "forward"):
+        recording = recording.outer
+    return plain_value(number) if recording is not None and isinstance(number, int) else number
 
 
 def _result(recording, leaf):

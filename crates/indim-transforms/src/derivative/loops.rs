@@ -1,9 +1,10 @@
 //! The rule of loops of known length.
 //!
 //! The loop is built again so that it also stacks, for each step, the states at the start of the step that
-//! the rule of the body uses; of a state that the rule only gathers from, the gathered part. The loop of the cotangents runs over the steps from the last to the first. In
-//! each step it computes the body again from the saved states, and propagates the cotangents of the states
-//! through it. It adds the cotangents of values from outside the loop to sums that begin as zeros.
+//! the rule of the body uses; of a state that the rule only gathers from, the gathered part. The loop of the
+//! cotangents runs over the steps from the last to the first. In each step it computes the body again from
+//! the saved states, and propagates the cotangents of the states through it. It adds the cotangents of values
+//! from outside the loop to sums that begin as zeros.
 //!
 //! A saved counter is computed from the number of the step. A state that no step changes is not saved.
 
@@ -149,7 +150,7 @@ fn body_rule(body: &Region, arguments: &LoopArguments) -> Result<Graph, GraphErr
     let parameters =
         SweptParameters { values: &values, wrt: &arguments.depends, integers: &integers };
     let graph = body.graph();
-    let mut sweep = Sweep::new(graph, &b, parameters)?;
+    let mut sweep = Sweep::new(graph, &b, parameters)?.of_body();
     let dependent = (0..types.len()).filter(|&index| arguments.depends[index]);
     let dependent: Vec<usize> = dependent.collect();
     let mut cotangents = Vec::with_capacity(dependent.len());

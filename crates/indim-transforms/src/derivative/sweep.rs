@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use indim_graph::{Graph, GraphError, GraphErrorKind, Node, NodeKind, SortResult, ValueId};
 
+use indim_ops::ScatterOp;
+
 use crate::BuildResult;
 use crate::control::{Dependence, result_number};
 use indim_builder::{GraphBuilder, NodeAccess, Value};
@@ -30,8 +32,8 @@ pub(super) struct Sweep<'a> {
     dependence: Dependence<'a>,
     /// For each value, the sum of the cotangents so far; `None` is 0.
     cotangents: Vec<Option<Value>>,
-    /// The values whose cotangent began as a given sum: [`Sweep::begin_sum`].
-    sums: Vec<ValueId>,
+    /// Whether the graph is the body of a loop: [`Sweep::of_body`].
+    is_body: bool,
     /// The integers among the values that are known.
     integers: Vec<Option<i128>>,
     /// The loops of known length, by their first nodes.
@@ -61,7 +63,7 @@ impl<'a> Sweep<'a> {
             values: Vec::with_capacity(graph.len()),
             dependence: Dependence::of(graph, parameters.wrt, carries_derivative),
             cotangents: vec![None; graph.len()],
-            sums: Vec::new(),
+            is_body: false,
             integers: known_integers(graph, parameters.integers),
             loops: HashMap::new(),
         };
@@ -142,10 +144,14 @@ impl<'a> Sweep<'a> {
         });
     }
 
-    /// Begins the sum of the cotangents of a value with `sum`. A gather from this value then adds its
-    /// cotangents to the sum in place, so that a step of a loop costs what it reads, not the whole array.
+    /// The sweep of the body of a loop: a gather adds its cotangents to those that its operand has already,
+    /// in place, so that a step of the loop costs what it reads, not the whole array.
+    pub(super) fn of_body(self) -> Self {
+        Sweep { is_body: true, ..self }
+    }
+
+    /// Begins the sum of the cotangents of a value with `sum`.
     pub(super) fn begin_sum(&mut self, value: ValueId, sum: Value) {
-        self.sums.push(value);
         self.cotangents[value.index()] = Some(sum);
     }
 
@@ -215,16 +221,23 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// Whether the node gathers from a value of [`Sweep::begin_sum`]; if so, adds the cotangents to its sum.
+    /// Whether the node is a gather in the body of a loop whose operand has a cotangent; if so, adds the
+    /// cotangents of the gathered elements to it.
     fn add_to_gathered_sum(&mut self, node: &Node, cotangent: &Value) -> Result<bool, GraphError> {
         let NodeKind::Take { axis, mode } = node.kind else { return Ok(false) };
-        let operand = node.operands[0];
-        let (true, Some(sum)) = (self.sums.contains(&operand), &self.cotangents[operand.index()])
-        else {
+        let (b, operand) = (self.builder, node.operands[0]);
+        let (true, Some(sum)) = (self.is_body, &self.cotangents[operand.index()]) else {
             return Ok(false);
         };
-        let indices = self.value(node.operands[1]);
-        let sum = self.builder.scatter_add(sum, indices, cotangent, axis as i64, mode)?;
+        let (indices, axis) = (self.value(node.operands[1]), axis as i64);
+        let sum = match indices.array_type()?.shape.is_scalar() {
+            // A scatter that sets one part is computed in place; a sum of floats is not.
+            true => {
+                let part = b.take(sum, &indices, axis, mode)? + cotangent;
+                b.scatter(ScatterOp::Set, sum, &indices, part, axis, mode)?
+            }
+            false => b.scatter_add(sum, indices, cotangent, axis, mode)?,
+        };
         self.cotangents[operand.index()] = Some(sum);
         Ok(true)
     }

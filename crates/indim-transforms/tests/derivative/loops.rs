@@ -3,7 +3,7 @@
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph, GraphError, NodeKind, TakeMode, evaluate, verify};
-use indim_ops::{DType, ReduceOp};
+use indim_ops::{DType, ReduceOp, ScatterOp};
 use indim_transforms::{Differentiate, Vectorize};
 
 use super::{
@@ -224,7 +224,11 @@ fn gathers_from_outside_are_added_in_place() {
     visit(&derived, &mut |graph| {
         for (_, node) in graph.iter() {
             let is_whole = node.array_type.shape[..] == [3, 2];
-            let is_addition = matches!(node.kind, NodeKind::Elementwise(indim_ops::Op::Add));
+            let is_addition = match node.kind {
+                NodeKind::Elementwise(op) => op == indim_ops::Op::Add,
+                NodeKind::Scatter { op, .. } => op == ScatterOp::Add,
+                _ => false,
+            };
             additions += usize::from(is_whole && is_addition);
         }
     });
