@@ -50,10 +50,8 @@ OTHER = (
 NOTES = {
     "average": "weights whose sum is 0 give NaN or an infinity, where NumPy raises an error",
     "choose": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
-    "compress": "the condition is known while the function is traced",
     "cov": "the signs of traced weights, and whether `fweights` are integers, are not checked",
     "delete": "the positions are known while the function is traced",
-    "extract": "the condition is known while the function is traced",
     "full_like": "`shape` is known while the function is traced",
     "geomspace": "real numbers; an end of 0 gives NaN, where NumPy raises an error",
     "histogram": "`bins` is a number, or edges; traced edges are not checked for their order; NaN among the "
@@ -69,7 +67,8 @@ NOTES = {
     "`constant_values`",
     "ravel": "`order` is `'C'` or `'F'`",
     "reshape": "`order` is `'C'` or `'F'`",
-    "where": "three arguments",
+    "intersect1d": "no `return_indices`",
+    "unique": "no `axis`",
     "nanquantile": "`method` is `'linear'`",
     "nanpercentile": "`method` is `'linear'`",
     "piecewise": "each function is called on all of `x`, so it must be element-wise",

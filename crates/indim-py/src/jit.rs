@@ -4,8 +4,9 @@
 //! read sizes. If none exists,
 //! `indim/_trace_function.py` runs the function on traced values, which makes the trace. Then the call looks
 //! up the variant of the trace's computation for the operands; a missing variant is compiled
-//! (`cached_computation.rs`).
+//! (`cached_computation.rs`). A function whose sizes depend on data runs in stages (`indim/_data_stages.py`).
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim::array::Order;
@@ -13,7 +14,8 @@ use indim::text::NumberProgram;
 use pyo3::PyTraverseError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use crate::argument::{Argument, ArgumentDescription, ArgumentType};
 use crate::cached_computation::CachedComputation;
@@ -23,7 +25,7 @@ use crate::engine::{GraphParts, engine, graph_parts, is_for_engine};
 use crate::error::computation_error;
 use crate::internal_error::guard;
 use crate::operand::{Operand, OperandType};
-use crate::order::parse_order;
+use crate::order::{order_name, parse_order};
 use crate::out::variant_into;
 use crate::parameters::{Keywords, ParameterDescription, Parameters};
 use crate::recorder::Recorder;
@@ -65,6 +67,16 @@ pub(crate) struct CompiledFunction {
     /// Runs the function on traced values.
     trace: Py<PyAny>,
     traces: Mutex<Vec<Arc<Trace>>>,
+    /// Whether a size depended on data, so that calls run in stages.
+    has_stages: AtomicBool,
+}
+
+static SIZE_FROM_DATA_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Whether a size depends on data, which a trace does not have.
+fn is_size_from_data(py: Python<'_>, error: &PyErr) -> bool {
+    let class = SIZE_FROM_DATA_ERROR.import(py, "indim._data_stages", "SizeFromDataError");
+    class.is_ok_and(|class| error.is_instance(py, class))
 }
 
 impl CompiledFunction {
@@ -218,7 +230,8 @@ impl CompiledFunction {
         trace: Py<PyAny>,
     ) -> PyResult<Self> {
         let parameters = Parameters::new(py, parameters, bind)?;
-        Ok(CompiledFunction { function, parameters, trace, traces: Mutex::default() })
+        let (traces, has_stages) = Default::default();
+        Ok(CompiledFunction { function, parameters, trace, traces, has_stages })
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -242,7 +255,17 @@ impl CompiledFunction {
                 }
                 arguments => arguments?,
             };
-            let trace = this.trace(py, &arguments)?;
+            let trace = match this.has_stages.load(Ordering::Relaxed) {
+                true => return run_in_stages(slf, &args, &options),
+                false => this.trace(py, &arguments),
+            };
+            let trace = match trace {
+                Err(error) if is_size_from_data(py, &error) => {
+                    this.has_stages.store(true, Ordering::Relaxed);
+                    return run_in_stages(slf, &args, &options);
+                }
+                trace => trace?,
+            };
             let operands = trace.operands(py, arguments)?;
             let outputs =
                 options.out.as_ref().map(|out| trace.structure.outputs(out)).transpose()?;
@@ -335,6 +358,17 @@ impl CompiledFunction {
     fn trace_count(&self) -> usize {
         self.traces().len()
     }
+}
+
+/// The results of a function whose sizes depend on data.
+fn run_in_stages<'py>(
+    function: &Bound<'py, CompiledFunction>,
+    args: &Bound<'py, PyTuple>,
+    options: &Options<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let run = function.py().import("indim._data_stages")?.getattr("run")?;
+    let body = function.get().function.bind(function.py());
+    run.call1((function, body, args, &options.out, order_name(options.order)))
 }
 
 /// The options of a call, and the keyword arguments of the function.

@@ -14,3 +14,13 @@ pub(crate) fn parse_order(text: &str) -> PyResult<Order> {
         _ => Err(PyValueError::new_err(format!("`order` is 'C', 'F', 'A' or 'K', not {text:?}"))),
     }
 }
+
+/// The text that names an order.
+pub(crate) fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::C => "C",
+        Order::F => "F",
+        Order::A => "A",
+        _ => "K",
+    }
+}

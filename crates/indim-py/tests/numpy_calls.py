@@ -254,7 +254,15 @@ FUNCTIONS = {
         lambda np, a: np.empty_like(a.x, "f4", shape=3) * 0,
     ],
     "expand_dims": [lambda np, a: np.expand_dims(a.x, (0, 2))],
-    "extract": [lambda np, a: np.extract([[True, False, True, False]] * 3, a.x)],
+    **_each("nonzero", "flatnonzero", "argwhere", call=lambda f, a: f(a.x)),
+    "extract": [
+        lambda np, a: np.extract([[True, False, True, False]] * 3, a.x),
+        lambda np, a: np.extract(a.mask, a.x),
+    ],
+    "unique": [lambda np, a: np.unique(a.x), lambda np, a: np.unique(a.long, True, True, True)],
+    **_each("unique_all", "unique_counts", "unique_inverse", call=lambda f, a: tuple(f(a.x))),
+    "unique_values": [lambda np, a: np.sort(np.unique_values(a.x))],
+    **_each("union1d", "intersect1d", "setdiff1d", "setxor1d", call=lambda f, a: f(a.x, a.y)),
     "flip": [lambda np, a: (np.flip(a.x), np.flip(a.x, 0))],
     "full_like": [
         lambda np, a: (np.full_like(a.x, 1), np.full_like(a.x, a.z), np.full_like(a.x, a.v)),
@@ -427,7 +435,7 @@ FUNCTIONS = {
         lambda np, a: np.vander(a.v, 0),
     ],
     "vsplit": [lambda np, a: np.vsplit(a.x, [1])],
-    "where": [lambda np, a: np.where(a.mask, a.x, 1)],
+    "where": [lambda np, a: np.where(a.mask, a.x, 1), lambda np, a: np.where(a.x)],
 }
 
 
@@ -537,6 +545,7 @@ METHODS = {
     "min": lambda a: (a.x.min(), a.x.min(0)),
     "nbytes": lambda a: np.asarray(a.x.nbytes),
     "ndim": lambda a: np.asarray(a.x.ndim),
+    "nonzero": lambda a: a.x.nonzero(),
     "prod": lambda a: a.v.prod(),
     "ravel": lambda a: a.x.ravel(),
     "real": lambda a: a.x.real,

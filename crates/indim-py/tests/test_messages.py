@@ -51,7 +51,7 @@ def test_an_operator_that_would_write_into_an_array():
         (lambda x: np.matmul(x, x, dtype="f4"), r"takes no `dtype` .*x.astype\(dtype\)"),
         (lambda x: np.subtract.reduce(x), r"cannot be traced; .* np.sum\(x, axis=0\)"),
         (lambda x: np.add.reduceat(x, [0, 1]), r"add.reduceat cannot be traced; .*indim.segment_sum"),
-        (lambda x: np.unique(x), r"numpy.unique cannot be traced, .*: write `indim.unique"),
+        (lambda x: np.trim_zeros(x), "numpy.trim_zeros cannot be traced, .*: write a slice"),
         (lambda x: np.fft.fft(x), "numpy.fft.fft cannot be traced, because it is a Fourier transform"),
     ],
 )

@@ -269,8 +269,6 @@ def test_values_at_edges(text, arrays):
         (lambda x: np.median(x, out=np.zeros(())), "write y = np.median(...) without `out=`"),
         (lambda x: np.concatenate([x, x], out=np.zeros((6, 4))), "y = np.concatenate(...) without `out=`"),
         (lambda x: np.clip(x, 0, 1, dtype="f4"), "numpy.clip takes no `dtype`"),
-        (lambda x: np.compress(x[0] > 0, x, axis=1), "write np.where(mask, x, other)"),
-        (lambda x: np.where(x > 0), "write `indim.nonzero(x, size=k)`"),
         (lambda x: np.apply_along_axis(np.sum, 1, x), "indim.vmap(f)(x)"),
     ],
 )

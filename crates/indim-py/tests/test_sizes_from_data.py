@@ -129,21 +129,31 @@ def test_a_size_is_part_of_a_program():
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda x: indim.nonzero(x), r"write indim.nonzero\(..., size=k\)"),
-        (lambda x: indim.flatnonzero(x), r"write indim.nonzero\(..., size=k\)"),
-        (lambda x: indim.compress(x > 0, x), r"write indim.compress\(..., size=k\)"),
-        (lambda x: indim.unique(x), r"write indim.unique\(..., size=k\)"),
         (lambda x: indim.unique(x, size=-1), "size is -1"),
         (lambda x: indim.unique(x[:0], size=2), "an empty array has no element"),
         (lambda x: indim.compress(np.ones(4, bool), x, size=2), "4 elements, and the axis of x has 3"),
         (lambda x: indim.compress(x[None] > 0, x, size=2), "has one axis, not 2"),
         (lambda x: indim.extract(x[1:] > 0, x, size=2), r"the shape \(2,\), and x the shape \(3,\)"),
         (lambda x: indim.nonzero(x[0], size=1), r"indim.nonzero\(x.reshape\(1\)\)"),
-        (lambda x: np.nonzero(x), r"indim.nonzero\(x, size="),
-        (lambda x: x[x > 0], r"indim.extract\(mask, x, size="),
-        (lambda x: np.unique(x), r"indim.unique\(x, size="),
     ],
 )
 def test_what_has_no_size_says_what_to_write(function, message):
     with pytest.raises((TypeError, ValueError, IndexError), match=message):
         indim.jit(function)(np.array([1.0, 0.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: indim.nonzero(x), r"write indim.nonzero\(..., size=k\)"),
+        (lambda x: indim.flatnonzero(x), r"write indim.flatnonzero\(..., size=k\)"),
+        (lambda x: indim.compress(x > 0, x), r"write indim.compress\(..., size=k\)"),
+        (lambda x: indim.unique(x), r"write indim.unique\(..., size=k\)"),
+        (lambda x: np.nonzero(x), r"indim.nonzero\(..., size="),
+        (lambda x: x[x > 0], r"indim.extract\(mask, x, size="),
+        (lambda x: np.unique(x), r"indim.unique\(..., size="),
+    ],
+)
+def test_elements_of_a_batch_have_known_sizes(function, message):
+    with pytest.raises(TypeError, match=message):
+        indim.vmap(function)(np.array([[1.0, 0.0, 2.0]]))

@@ -135,7 +135,6 @@ def test_outputs_lie_over_what_is_sliced():
 def test_what_cannot_be_an_index():
     x, i = np.arange(4.0), np.arange(4)
     for function, error, words in [
-        (lambda x, i: x[x > 1], TypeError, "np.where"),
         (lambda x, i: x[True], TypeError, "np.where"),
         (lambda x, i: x[x], indim.IndimError, "indices are integers"),
         (lambda x, i: x[i[0] :], TypeError, "static="),

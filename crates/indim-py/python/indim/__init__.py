@@ -55,9 +55,9 @@ from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
 from ._provided import ProvidedModel, load
-from . import _array_functions, _compositions, _products, _reductions, _sorting, _views
+from . import _array_functions, _compositions, _data_size_functions, _products, _reductions, _sorting
 from . import _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
-from . import _shape_functions, _statistics_functions
+from . import _shape_functions, _statistics_functions, _views
 from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum
 from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique
 from . import lax, nn, none, numexpr, numpy, onnx_legacy, ops, pdpd, random, stablehlo, tree, tree_util, xla

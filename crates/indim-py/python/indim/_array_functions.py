@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _arrays, _refused
+from . import _arrays
 from ._advice import refuse_given
 from ._functions import asarray
 from ._shape_functions import promoted
@@ -13,11 +13,8 @@ from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements, tracer_of
 
 @implements(np.where)
 def _where(condition, *choices):
-    if len(choices) != 2 or all(choice is None for choice in choices):
-        raise TypeError(
-            "numpy.where of a condition alone cannot be traced, because the size of its result depends on "
-            f"data: {_refused.REFUSED['nonzero'][1]}"
-        )
+    if not choices:
+        return np.nonzero(condition)
     operands = (condition, *choices)
     return tracer_of(operands)._record("where", operands)
 

@@ -10,7 +10,7 @@ from . import _arrays
 from ._explain import Explanation
 from ._indim import CompiledFunction as _CompiledFunction
 from ._signatures import binder, names_of_static
-from ._trace_function import trace
+from ._data_stages import SizeFromDataError, trace
 from ._written import WrittenModel
 
 
@@ -30,12 +30,14 @@ class CompiledFunction(_CompiledFunction):
         self = super().__new__(cls, call, parameters, bind, trace)
         functools.update_wrapper(self, function)
         self.static = static
-        self._parameters = parameters
+        self._parameters, self._bind = parameters, bind
         #: Programs for labelled arrays, which `_xarray.py` fills. `update_wrapper` may have copied those of
         #: another compiled function with its attributes, so they are cleared here.
         self._labelled = {}
         #: Whether a warning says that the function cannot be traced: see `_plain_xarray.py`.
         self._has_warned = False
+        #: The stages of a function whose sizes depend on data: see `_data_stages.py`.
+        self._stages = None
         return self
 
     def __init__(self, function, static=(), *, static_argnums=()):
@@ -59,14 +61,26 @@ class CompiledFunction(_CompiledFunction):
     def explain(self, *args, **kwargs):
         """The program for these arguments, or for those of the last call: text, ``.json``, ``.svg``.
 
-        An argument may be a type such as ``"f32[2, 3]"`` instead of an array.
+        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. Of a function whose sizes
+        depend on data it is the last stage, which takes the positions of the true elements of masks.
         """
-        args = [_arrays.placeholder(value) for value in args]
-        kwargs = {key: _arrays.placeholder(value) for key, value in kwargs.items()}
-        explained = self._explain(*args, **kwargs)
+        explained = self._explained(args, kwargs)
         if explained is None:
             raise ValueError("the function was not called yet; give arguments or types such as 'f32[2, 3]'")
         return Explanation(*explained)
+
+    def _explained(self, args, kwargs):
+        if self._stages is None:
+            values = [_arrays.placeholder(value) for value in args]
+            values_by_name = {key: _arrays.placeholder(value) for key, value in kwargs.items()}
+            try:
+                return self._explain(*values, **values_by_name)
+            except SizeFromDataError:
+                if any(isinstance(value, str) for value in (*args, *kwargs.values())):
+                    raise
+            # A call makes the stages.
+            self(*args, **kwargs)
+        return self._stages.explain(self._bind(args, kwargs) if args or kwargs else None)
 
     def export(self, format, *args, path=None, exact=False, opset=None, **kwargs):
         """The program for these arguments in the format of another system: ``"stablehlo"``, ``"hlo"``,

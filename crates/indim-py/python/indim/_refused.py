@@ -9,8 +9,6 @@ _SIZE = "the size of its result depends on data"
 _IN_PLACE = "it writes into its argument, and a traced value does not change"
 _ELEMENTS = "it needs elements, which are not known while a function is traced"
 _MEMORY = "a traced value has no memory"
-_CHOOSE = "or choose by `np.where(mask, x, other)`"
-_UNIQUE = "write `indim.unique(x, size=k)` for at most k elements, which takes `return_counts` and the like"
 _AFTER = "return x from the compiled function, and call it on the result"
 _BEFORE = "compute it before the call and pass it as an argument"
 
@@ -21,7 +19,6 @@ REFUSED = {
         "write a function along the axis, such as `np.sum(x, axis=axis)`, or `indim.vmap(f)(x)` for the rows "
         "of a matrix and `indim.vmap(f, in_axes=1)(x)` for its columns",
     ),
-    "argwhere": (_SIZE, f"write `indim.argwhere(x, size=k)` for at most k positions, {_CHOOSE}"),
     "array2string": (_ELEMENTS, _AFTER),
     "array_repr": (_ELEMENTS, _AFTER),
     "array_str": (_ELEMENTS, _AFTER),
@@ -33,17 +30,14 @@ REFUSED = {
         "`np.broadcast_to(value, shape)`",
     ),
     "fill_diagonal": (_IN_PLACE, "write `x = np.where(np.eye(*x.shape, dtype=bool), value, x)`"),
-    "flatnonzero": (_SIZE, f"write `indim.flatnonzero(x, size=k)` for at most k positions, {_CHOOSE}"),
     "histogramdd": (
         "indim counts along one axis",
         "write `indim.bincount(i * n + j, length=m * n).reshape(m, n)` of bins i and j by `np.digitize`",
     ),
     "i0": ("indim has no Bessel functions", _BEFORE),
     "in1d": (_SIZE, "write `np.isin(x, values)`"),
-    "intersect1d": (_SIZE, "write `np.isin(x, y)`, a truth value for each element"),
     "may_share_memory": (_MEMORY, "leave it out: operations return new arrays"),
     "min_scalar_type": (_ELEMENTS, "write `x.dtype`"),
-    "nonzero": (_SIZE, f"write `indim.nonzero(x, size=k)` for at most k positions, {_CHOOSE}"),
     "place": (
         _IN_PLACE,
         "write `x = np.where(mask, value, x)` for one value, and for several `x = np.where(mask, "
@@ -70,16 +64,9 @@ REFUSED = {
     "savetxt": (_ELEMENTS, _AFTER),
     "savez": (_ELEMENTS, _AFTER),
     "savez_compressed": (_ELEMENTS, _AFTER),
-    "setdiff1d": (_SIZE, "write `~np.isin(x, y)`, a truth value for each element"),
-    "setxor1d": (_SIZE, "write `~np.isin(x, y)` and `~np.isin(y, x)`, truth values for each element"),
     "shares_memory": (_MEMORY, "leave it out: operations return new arrays"),
     "trim_zeros": (_SIZE, "write a slice with known ends, `x[first:end]`"),
-    "union1d": (_SIZE, "write `indim.unique(np.concatenate([x, y]), size=k)` for at most k elements"),
-    "unique": (_SIZE, _UNIQUE),
 }
-for _name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
-    REFUSED[_name] = REFUSED["unique"]
-del _name
 
 #: Ufuncs by name: the reason, and the advice.
 REFUSED_UFUNCS = {
@@ -117,7 +104,6 @@ REFUSED_METHODS = {
     "flat": "write `x.ravel()`",
     "getfield": "call it before the call",
     "item": "write `x[i]` and compute with the array of rank 0, or return it",
-    "nonzero": f"write `indim.nonzero(x, size=k)` for at most k positions, {_CHOOSE}",
     "partition": "write `y = np.partition(x, kth)`",
     "put": "write `x = indim.at(x.ravel())[i].set(values).reshape(x.shape)`",
     "resize": "write `y = np.resize(x, shape)`",

@@ -239,23 +239,6 @@ def _delete(arr, obj, axis=None):
     return np.take(arr, np.delete(np.arange(arr.shape[axis]), obj), axis=axis, mode="clip")
 
 
-@implements(np.compress)
-def _compress(condition, a, axis=None, out=None):
-    refuse_given("compress", out=out)
-    _static("compress", condition=condition)
-    a = asarray(a)
-    if axis is None:
-        a, axis = np.ravel(a), 0
-    axis = axis_index(axis, a.ndim)
-    return np.take(a, np.compress(condition, np.arange(a.shape[axis])), axis=axis, mode="clip")
-
-
-@implements(np.extract)
-def _extract(condition, arr):
-    _static("extract", condition=condition)
-    return _compress(np.ravel(condition), np.ravel(arr))
-
-
 @implements(np.resize)
 def _resize(a, new_shape):
     _arrays.refuse_traced(np.ravel(new_shape) if not isinstance(new_shape, Tracer) else (new_shape,))

@@ -1,7 +1,7 @@
 """Functions whose results have as many elements as the data asks for: ``nonzero``, ``compress``, ``unique``.
 
-On arrays they are NumPy's. A traced function has no sizes that depend on data, so there the caller gives
-``size=``, as in JAX: further elements are left out, and missing ones are filled.
+On arrays they are NumPy's, and in compiled functions too, which then run in stages (`_data_stages.py`). With
+``size=``, as in JAX, there is one stage: further elements are left out, and missing ones are filled.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ import operator
 
 import numpy as np
 
+from . import _masks
 from ._scatters import scatter
-from ._tracing import Tracer, has_tracer
+from ._data_stages import positions_of
+from ._tracing import Tracer, has_tracer, tracer_of
 from ._view_functions import _array
 
 
 def nonzero(x, *, size=None, fill_value=0):
     """The positions of the elements that are not zero: an array for each axis.
 
-    In traced functions ``size`` is the number of positions: further ones are left out, and missing ones are
-    ``fill_value``, one number or one for each axis.
+    ``size`` is the number of positions: further ones are left out, and missing ones are ``fill_value``, one
+    number or one for each axis. Without it a compiled function runs in stages.
 
     >>> import indim, numpy as np
     >>> indim.jit(lambda x: indim.nonzero(x > 1, size=3))(np.array([0, 5, 1, 7]))
@@ -29,7 +31,7 @@ def nonzero(x, *, size=None, fill_value=0):
     if x.ndim == 0:
         raise ValueError("nonzero takes an array with axes; write indim.nonzero(x.reshape(1))")
     if size is None:
-        return np.nonzero(_known("nonzero", x))
+        return _masks.nonzero(_truth(x), _no_size("nonzero")) if isinstance(x, Tracer) else np.nonzero(x)
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * x.ndim
     if len(fills) != x.ndim:
         raise ValueError(f"fill_value has {len(fills)} numbers, and x has {x.ndim} axes")
@@ -45,6 +47,8 @@ def nonzero(x, *, size=None, fill_value=0):
 def flatnonzero(x, *, size=None, fill_value=0):
     """The positions in ``x.ravel()`` of the elements that are not zero; ``size`` is that of ``nonzero``."""
     x = _array(x, "x")
+    if size is None and isinstance(x, Tracer):
+        return positions_of(_truth(x), _no_size("flatnonzero"))
     return nonzero(x.reshape(-1), size=size, fill_value=fill_value)[0]
 
 
@@ -56,19 +60,29 @@ def argwhere(x, *, size=None, fill_value=0):
 def compress(condition, x, axis=None, *, size=None, fill_value=0):
     """The slices of ``x`` along an axis for which ``condition`` is true; without an axis, of ``x.ravel()``.
 
-    A condition that is shorter than the axis is false beyond its end. In traced functions ``size`` is the
-    number of slices: further ones are left out, and missing ones are ``fill_value``.
+    A condition that is shorter than the axis is false beyond its end. ``size`` is the number of slices:
+    further ones are left out, and missing ones are ``fill_value``. Without it a compiled function runs in
+    stages.
 
     >>> import indim, numpy as np
     >>> positive = indim.jit(lambda x: indim.compress(x > 0, x, size=3))
     >>> positive(np.array([3.0, -1.0, 2.0, -4.0]))
     array([3., 2., 0.])
     """
+    is_known = isinstance(condition, (list, tuple)) and not has_tracer(condition)
     condition, x = _array(condition, "condition"), _array(x, "x")
     if condition.ndim != 1:
         raise ValueError(f"the condition of compress has one axis, not {condition.ndim}")
     if size is None:
-        return np.compress(_known("compress", condition), _known("compress", x), axis)
+        if not has_tracer((condition, x)):
+            return np.compress(condition, x, axis)
+        if is_known:
+            positions = np.flatnonzero(condition)
+        else:
+            condition = tracer_of((condition, x))._recording.tracer(condition, "condition")
+            positions = positions_of(_truth(condition), _no_size("compress"))
+        # A true element beyond the end of the axis is an index out of range.
+        return np.take(np.ravel(x) if axis is None else x, positions, axis=axis or 0)
     x = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
     count, length = _shape(condition)[0], _shape(x)[0]
     if count > length:
@@ -102,18 +116,20 @@ def unique(
 ):
     """The different elements of ``x``, in ascending order, and on request where and how often they occur.
 
-    In traced functions ``size`` is their number: further ones are left out, and missing ones are
-    ``fill_value``, without which they repeat the least element. Their index is that of the least element, and
-    their count is 0. The inverse counts all different elements.
+    ``size`` is their number: further ones are left out, and missing ones are ``fill_value``, without which
+    they repeat the least element. Their index is that of the least element, and their count is 0. The inverse
+    counts all different elements. Without ``size`` a compiled function runs in stages.
 
     >>> import indim, numpy as np
     >>> indim.jit(lambda x: indim.unique(x, size=3, fill_value=-1))(np.array([5, 2, 5]))
     array([ 2,  5, -1])
     """
     x = _array(x, "x")
+    returned = (return_index, return_inverse, return_counts)
     if size is None:
-        returned = (return_index, return_inverse, return_counts)
-        return np.unique(_known("unique", x), *returned, equal_nan=equal_nan)
+        if isinstance(x, Tracer):
+            return _unique_in_stages(x, *returned, equal_nan)
+        return np.unique(x, *returned, equal_nan=equal_nan)
     if 0 in _shape(x):
         raise ValueError("an empty array has no element to repeat: write np.full(size, fill_value)")
     order = np.argsort(x.reshape(-1), kind="stable")
@@ -129,6 +145,30 @@ def unique(
     if return_counts:
         one = np.int64(1)
         results.append(scatter("scatter_add", np.zeros(places.size, np.int64), places.ranks, one, "drop"))
+    return tuple(results) if len(results) > 1 else results[0]
+
+
+def _unique_in_stages(x, return_index, return_inverse, return_counts, equal_nan):
+    """``unique`` without a size, of a traced array."""
+    if return_index or return_inverse:
+        order = np.argsort(x.reshape(-1), kind="stable")
+        elements = x.reshape(-1)[order]
+    else:
+        elements = np.sort(x.reshape(-1))
+    starts = np.ones_like(elements, np.bool_)
+    if 0 not in _shape(x):
+        starts = _differs_from_previous(elements, equal_nan)
+    positions = positions_of(starts, _no_size("unique"))
+    results = [elements[positions]]
+    if return_index:
+        results.append(order[positions])
+    if return_inverse:
+        ranks = np.cumsum(starts, dtype=np.int64) - 1
+        results.append(scatter("scatter_set", np.zeros_like(order), order, ranks).reshape(x.shape))
+    if return_counts:
+        count = np.sum(np.ones_like(starts, np.int64)).reshape(1)
+        ends = np.concatenate([positions[1:], count])
+        results.append(ends - positions)
     return tuple(results) if len(results) > 1 else results[0]
 
 
@@ -172,14 +212,17 @@ def _shape(x):
     return x._shape if isinstance(x, Tracer) else x.shape
 
 
-def _known(name, x):
-    """The array ``x``, unless it is traced."""
-    if isinstance(x, Tracer):
-        raise TypeError(
-            f"the size of {name} depends on data while a function is traced: write "
-            f"indim.{name}(..., size=k) for at most k elements"
-        )
-    return x
+def _truth(x):
+    """Whether elements are not zero. Uses of one mask share a stage, so a mask stays as it is."""
+    return x if x.dtype == np.bool_ else x != 0
+
+
+def _no_size(name):
+    """The message where no stage can compute the size."""
+    return (
+        f"the size of {name} depends on data, and here no stage computes it: write "
+        f"indim.{name}(..., size=k) for at most k elements"
+    )
 
 
 #: Functions that take JAX's `size`.

@@ -61,7 +61,7 @@ class Recording:
 
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
-        *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch"),
+        *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions"),
     )
 
     def __init__(self, recorder, function, outer=None):
@@ -83,6 +83,8 @@ class Recording:
         self.derivative_mode, self.cuts = None, []
         #: The batch whose element the function computes: see `_vectorized.py`.
         self.batch = None
+        #: The positions of masks that earlier stages computed: see `_data_stages.py`.
+        self.positions = None
 
     def recorder(self, name):
         """The recorder, for an operation on the value called ``name``."""

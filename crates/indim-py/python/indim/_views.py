@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _functions, _view_functions
+from . import _functions, _masks, _view_functions
 from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, innermost
 
@@ -14,9 +14,11 @@ _FUNCTIONS = _view_functions.define("numpy")
 
 
 def _getitem(x, key):
-    """``x[key]`` for numbers, slices, ``None``, ``...`` and arrays of integers, as in NumPy."""
+    """``x[key]`` for numbers, slices, ``None``, ``...``, arrays of integers and masks, as in NumPy."""
     keys = key if isinstance(key, tuple) else (key,)
     x = innermost((x, *keys)).lift(x)
+    if any(map(_masks.is_mask, keys)):
+        return _masks.getitem(x, keys)
     items = tuple(_item(x, key) for key in keys)
     return x._call("[]", [(None, items)])
 

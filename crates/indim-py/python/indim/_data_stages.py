@@ -1,0 +1,147 @@
+"""Stages of compiled functions whose sizes depend on data.
+
+How many elements ``x[mask]`` has is known when the mask is computed. So such a function runs in stages: each
+computes a mask, and the next one takes the positions of its true elements as an argument, whose size is known
+when it runs. The last stage computes the results. All stages run the function from its beginning; what only
+an earlier mask needs is left out of their programs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._custom_cuts import evaluated
+from ._indim import CompiledFunction as _CompiledFunction
+from ._signatures import ADAPTED
+from ._trace_function import trace as _trace
+from ._tracing import running_recording
+
+#: Maximum number of masks of a function. Each further one traces the function again.
+MAX_MASKS = 32
+
+
+class SizeFromDataError(TypeError):
+    """A size depends on data, where a function is traced without its arguments' data."""
+
+
+# User code that catches errors must not catch these, so they are no ``Exception``.
+
+
+class _NoData(BaseException):
+    """Ends the run of a function that is traced without data."""
+
+
+class _MaskFound(BaseException):
+    """Ends the run of a function at a mask whose positions it needs."""
+
+    def __init__(self, mask):
+        super().__init__("a mask of which no positions are known")
+        self.mask = mask
+
+
+class _Positions:
+    """The positions that the earlier stages computed, in the order of the masks."""
+
+    def __init__(self, given):
+        self._given = iter(given.values())
+        #: By recording and name of a mask. The key holds the recording, so that its id is unique.
+        self._known = {}
+
+    def of(self, mask, outermost):
+        """The positions of a mask, which the outermost recording computes by ``outermost()``."""
+        key = mask._recording, mask._name
+        if key not in self._known:
+            self._known[key] = next(self._given, None)
+        if self._known[key] is None:
+            raise _MaskFound(outermost())
+        return self._known[key]
+
+
+def positions_of(mask, message):
+    """The positions, in ``mask.ravel()``, of the true elements of a traced mask; ``message`` is the error
+    where no stage can compute it: in loops, branches and ``vmap``, and without data."""
+    recording = mask._recording
+    while recording.outer is not None:
+        if recording.derivative_mode is None:
+            raise TypeError(message)
+        recording = recording.outer
+    if recording.positions is None:
+        raise _NoData(message)
+    return recording.positions.of(mask, lambda: _outermost(mask))
+
+
+def trace(function, recorder, arguments):
+    """``trace`` of `_trace_function.py` of a function that has no stages."""
+    try:
+        return _trace(function, recorder, arguments)
+    except _NoData as found:
+        # The traceback ends at the line that needs the size.
+        raise SizeFromDataError(str(found)).with_traceback(found.__traceback__) from None
+
+
+def _outermost(mask):
+    """A mask of a differentiated function, computed by the recording around all others."""
+    recording, mask = mask._recording, mask.reshape(-1)
+    while recording.outer is not None:
+        (mask,) = evaluated(recording, [mask])
+        recording = recording.outer
+    return mask
+
+
+class Stages:
+    """The stages of a compiled function: the function ``body`` of its arguments by position."""
+
+    def __init__(self, compiled, body):
+        def stage(positions, *arguments):
+            running_recording().positions = _Positions(positions)
+            try:
+                return {"results": body(*arguments)}
+            except _MaskFound as found:
+                return {"mask": found.mask}
+
+        stage.__qualname__ = name = body.__qualname__
+        setattr(stage, ADAPTED, getattr(body, ADAPTED, body))
+        rows = [("positions", "position", False, None), *map(_by_position, compiled._parameters)]
+        self._name = name
+        self._program = _CompiledFunction(stage, rows, lambda args, kwargs: args, _trace)
+
+    def run(self, arguments, order):
+        """The results for ``arguments``, all of them by position."""
+        return self._last_stage(arguments, order)[0]
+
+    def explain(self, arguments):
+        """The explanation of the last stage for ``arguments``, or, if that is None, for the last call."""
+        if arguments is None:
+            return self._program._explain()
+        _, positions = self._last_stage(arguments, "K")
+        return self._program._explain(positions, *arguments)
+
+    def _last_stage(self, arguments, order):
+        # An empty tuple would be an array without elements.
+        positions = {}
+        while len(positions) <= MAX_MASKS:
+            found = self._program(positions, *arguments, order=order)
+            if "results" in found:
+                return found["results"], positions
+            positions[str(len(positions))] = np.flatnonzero(found["mask"])
+        raise TypeError(
+            f"{self._name} has more than {MAX_MASKS} sizes that depend on data, and each is a stage of its "
+            "own: take sizes that are large enough, as in indim.extract(mask, x, size=k), or loop outside"
+        )
+
+
+def _by_position(row):
+    name, kind, is_static, default = row
+    return name, "rest" if kind == "rest" else "position", is_static, default
+
+
+def run(compiled, body, arguments, out, order):
+    """The results of a compiled function for arguments by position. The compiled part calls it."""
+    if out is not None:
+        raise TypeError(
+            f"the sizes of {body.__qualname__} depend on data, so it takes no `out`: leave it out, and copy "
+            "the results"
+        )
+    if compiled._stages is None:
+        compiled._stages = Stages(compiled, body)
+    return compiled._stages.run(arguments, order)

@@ -1,0 +1,98 @@
+"""Indices by masks, arrays of truth values: ``x[mask]``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _functions
+from ._data_stages import positions_of
+from ._tracing import Tracer
+from ._view_functions import NO_MASK
+
+
+def is_mask(key):
+    """Whether an index is an array of truth values."""
+    if not isinstance(key, (Tracer, np.ndarray, list)) or np.ndim(key) == 0:
+        return False
+    return (key.dtype if isinstance(key, Tracer) else np.asarray(key).dtype) == np.bool_
+
+
+def getitem(x, keys):
+    """``x[keys]``, where some keys are masks."""
+    if len(keys) == 1 and not isinstance(keys[0], list):
+        return _rows(x, _mask(x, keys[0]))
+    found, axis = [], 0
+    for index, key in enumerate(keys):
+        if key is Ellipsis:
+            axis = x.ndim - sum(map(_axis_count, keys[index + 1 :]))
+        if is_mask(key):
+            mask = _mask(x, key)
+            _check(mask, x, axis)
+            # A list is known, and its positions too.
+            known = isinstance(key, list)
+            found.extend(np.nonzero(key) if known else nonzero(mask, _message(x)))
+        else:
+            found.append(key)
+        axis += _axis_count(key)
+    return x[tuple(found)]
+
+
+def nonzero(mask, message):
+    """The positions of the true elements of a traced mask, an array for each axis; ``message`` is that of
+    ``positions_of``."""
+    positions = positions_of(mask, message)
+    if mask.ndim == 1:
+        return (positions,)
+    sizes = mask.shape
+    steps = [int(np.prod(sizes[axis + 1 :], dtype=np.int64)) for axis in range(mask.ndim)]
+    # A step of 0 belongs to a mask without elements, which has no positions.
+    within = [positions // max(step, 1) for step in steps]
+    return (within[0], *(index % max(size, 1) for index, size in zip(within[1:], sizes[1:])))
+
+
+def _mask(x, key):
+    return key if isinstance(key, Tracer) else x._recording.tracer(np.asarray(key), "mask")
+
+
+def _axis_count(key):
+    """How many axes of an array an index takes."""
+    if key is None or key is Ellipsis:
+        return 0
+    return np.ndim(key) if is_mask(key) else 1
+
+
+def _rows(x, mask):
+    """``x[mask]`` of a mask over the first axes."""
+    _check(mask, x, 0)
+    positions = positions_of(mask, _message(x))
+    if mask.ndim > 1:
+        x = x.reshape((-1, *x.shape[mask.ndim :]))
+    return np.take(x, positions, axis=0, mode="clip")
+
+
+def _check(mask, x, axis):
+    """Refuses a mask that does not have the sizes of the axes of ``x`` from ``axis`` on."""
+    sizes = x._shape[axis : axis + mask.ndim]
+    if len(sizes) < mask.ndim:
+        raise IndexError(
+            f"too many indices: `{x._value_text}` has {x.ndim} axes, and the mask has {mask.ndim}"
+        )
+    for position, (size, of_mask) in enumerate(zip(sizes, mask._shape)):
+        if size != of_mask:
+            raise IndexError(
+                f"the mask has {of_mask} elements along axis {position}, and `{x._value_text}` has {size} "
+                f"along axis {axis + position}"
+            )
+    if mask.ndim == x.ndim:
+        # This operation computes nothing, and checks the shapes of later calls.
+        _functions.apply("logical_and", (mask, np.ones_like(x, np.bool_)), (), "none")
+    else:
+        # Reads of the sizes tie the traced function to them.
+        _ = x.shape
+
+
+def _message(x):
+    return (
+        f"how many elements of `{x._value_text}` a mask keeps is not known before it is computed, and "
+        f"here no stage computes it: {NO_MASK}"
+    )
