@@ -75,16 +75,17 @@ pub(crate) struct Dependence<'a> {
     controls: Controls,
     depends: Vec<bool>,
     /// The loops and branches that have been visited, by their first nodes.
-    visited: HashMap<ValueId, VisitedControl<'a>>,
+    visited: HashMap<ValueId, DependentControl<'a>>,
 }
 
-/// A loop or branch.
-struct VisitedControl<'a> {
+/// The dependence of the results of a loop or branch on its operands.
+pub(crate) struct DependentControl<'a> {
     /// For each operand, whether it depends, for a state in any step.
     operands: Vec<bool>,
     results: Vec<bool>,
     /// The body and the condition of a loop, or all regions of a branch.
     regions: Vec<Dependence<'a>>,
+    is_loop: bool,
 }
 
 impl<'a> Dependence<'a> {
@@ -149,35 +150,65 @@ impl<'a> Dependence<'a> {
         }
     }
 
-    /// Visits the regions of a loop or branch until nothing changes.
+    /// Visits the regions of a loop or branch.
     fn visit(&mut self, first: ValueId, node: &'a Node, operands: Vec<bool>) {
         let carries = self.carries;
+        let control =
+            self.visited.entry(first).or_insert_with(|| DependentControl::none(node, carries));
+        control.extend(operands);
+    }
+}
+
+impl<'a> DependentControl<'a> {
+    /// The loop or branch of `node` if its operands in `operands` depend.
+    pub(crate) fn of(node: &'a Node, operands: Vec<bool>, carries: fn(&Node) -> bool) -> Self {
+        let mut control = DependentControl::none(node, carries);
+        control.extend(operands);
+        control
+    }
+
+    fn none(node: &'a Node, carries: fn(&Node) -> bool) -> Self {
         let regions = |regions: &[&'a Region]| -> Vec<Dependence<'a>> {
             regions.iter().map(|region| Dependence::none(region.graph(), carries)).collect()
         };
-        let control = self.visited.entry(first).or_insert_with(|| VisitedControl {
-            operands: vec![false; operands.len()],
+        DependentControl {
+            is_loop: matches!(node.kind, NodeKind::While { .. }),
+            operands: vec![false; node.operands.len()],
             results: Vec::new(),
             regions: match &node.kind {
                 NodeKind::While { condition, body, .. } => regions(&[body, condition]),
                 kind => regions(&kind.regions().collect::<Vec<&Region>>()),
             },
-        });
-        control.operands.iter_mut().zip(operands).for_each(|(old, new)| *old |= new);
-        match node.kind {
-            NodeKind::While { .. } => control.visit_loop(),
-            _ => control.visit_branch(),
         }
     }
-}
 
-impl VisitedControl<'_> {
+    /// For each operand, whether it depends; a state depends if it does in any step.
+    pub(crate) fn operands(&self) -> &[bool] {
+        &self.operands
+    }
+
+    /// For each result, whether it depends.
+    pub(crate) fn results(&self) -> &[bool] {
+        &self.results
+    }
+
+    /// Whether the condition of a loop depends.
+    pub(crate) fn condition(&self) -> bool {
+        self.is_loop && self.regions[1].outputs()[0]
+    }
+
+    /// Adds the operands in `operands` to those that depend, and visits the regions until nothing changes.
+    fn extend(&mut self, operands: Vec<bool>) {
+        self.operands.iter_mut().zip(operands).for_each(|(old, new)| *old |= new);
+        if self.is_loop { self.visit_loop() } else { self.visit_branch() }
+    }
+
     /// A state depends if its initial value does, or its next value. If the condition depends, all states
     /// do, because the number of steps does.
     fn visit_loop(&mut self) {
         loop {
             self.regions.iter_mut().for_each(|region| region.extend(&self.operands));
-            let (next, condition) = (self.regions[0].outputs(), self.regions[1].outputs()[0]);
+            let (next, condition) = (self.regions[0].outputs(), self.condition());
             let mut is_stable = true;
             for (state, depends) in next.iter().enumerate() {
                 if (*depends || condition) && !self.operands[state] {

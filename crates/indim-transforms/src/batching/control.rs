@@ -7,7 +7,7 @@ use indim_shape::AxisMap;
 use super::VMAP;
 use super::walk::{BatchValue, Batcher};
 use crate::BuildResult;
-use crate::control::first_result;
+use crate::control::{DependentControl, first_result};
 use indim_builder::{GraphBuilder, NodeAccess, Value};
 
 /// The results of the loops and branches so far. A loop with several results is several nodes with the same
@@ -60,31 +60,32 @@ impl Batcher<'_> {
         (condition, body, limit): (&Region, &Region, u64),
         operands: &[BatchValue],
     ) -> Result<Vec<BatchValue>, GraphError> {
-        let mut batched: Vec<bool> = operands.iter().map(|operand| operand.is_batched).collect();
-        let is_masked = batch_loop(condition, body, &mut batched);
+        let batched = operands.iter().map(|operand| operand.is_batched).collect();
+        let control = DependentControl::of(node, batched, |_| true);
+        let (batched, is_masked) = (control.operands(), control.condition());
         if is_masked && (can_fail(condition.graph()) || can_fail(body.graph())) {
             return self.one_by_one(node, operands);
         }
-        let condition_region = self.region(condition, &batched, |batcher, parameters| {
+        let condition_region = self.region(condition, batched, |batcher, parameters| {
             let value = batcher.graph(condition.graph(), parameters)?.swap_remove(0);
             Ok(vec![match value.is_batched {
                 true => batcher.b.reduce(ReduceOp::Or, &value.value, 0)?,
                 false => value.value,
             }])
         })?;
-        let body_region = self.region(body, &batched, |batcher, parameters| {
+        let body_region = self.region(body, batched, |batcher, parameters| {
             let next = batcher.graph(body.graph(), parameters)?;
             match is_masked {
-                false => batcher.with_axes(&next, &batched),
+                false => batcher.with_axes(&next, batched),
                 true => {
                     let runs = batcher.graph(condition.graph(), parameters)?.swap_remove(0);
                     batcher.selected(&runs, &next, parameters)
                 }
             }
         })?;
-        let operands = self.with_axes(operands, &batched)?;
+        let operands = self.with_axes(operands, batched)?;
         let states = self.b.while_of(&condition_region, &body_region, &operands, limit)?;
-        Ok(batch_values(states, &batched))
+        Ok(batch_values(states, batched))
     }
 
     fn branch(
@@ -100,16 +101,17 @@ impl Batcher<'_> {
                 false => self.all_branches(index, branches, arguments),
             };
         }
-        let batched: Vec<bool> = arguments.iter().map(|argument| argument.is_batched).collect();
-        let results = batched_branch_results(branches, &batched);
+        let batched = operands.iter().map(|operand| operand.is_batched).collect();
+        let control = DependentControl::of(node, batched, |_| true);
+        let (batched, results) = (&control.operands()[1..], control.results());
         let region = |branch: &Region| {
-            self.region(branch, &batched, |batcher, parameters| {
-                batcher.with_axes(&batcher.graph(branch.graph(), parameters)?, &results)
+            self.region(branch, batched, |batcher, parameters| {
+                batcher.with_axes(&batcher.graph(branch.graph(), parameters)?, results)
             })
         };
         let regions = branches.iter().map(region).collect::<Result<Vec<Region>, GraphError>>()?;
         let arguments: Vec<&Value> = arguments.iter().map(|argument| &argument.value).collect();
-        Ok(batch_values(self.b.branch_of(&index.value, &regions, &arguments)?, &results))
+        Ok(batch_values(self.b.branch_of(&index.value, &regions, &arguments)?, results))
     }
 
     /// Computes all branches, and selects the result of one for each element.
@@ -257,62 +259,6 @@ fn results_of(b: &GraphBuilder, node: &Node, operands: &[Value]) -> Result<Vec<V
 fn batch_values(values: Vec<Value>, batched: &[bool]) -> Vec<BatchValue> {
     let pairs = values.into_iter().zip(batched);
     pairs.map(|(value, &is_batched)| BatchValue { value, is_batched }).collect()
-}
-
-/// Adds to `batched` the states of a loop that depend on a batched operand; returns whether the condition
-/// does. In that case all states do, because each element stops at a step of its own.
-fn batch_loop(condition: &Region, body: &Region, batched: &mut [bool]) -> bool {
-    loop {
-        let next = batched_outputs(body.graph(), batched);
-        let is_masked = batched_outputs(condition.graph(), batched)[0];
-        let mut is_stable = true;
-        for (state, depends) in next.into_iter().enumerate() {
-            if (depends || is_masked) && !batched[state] {
-                batched[state] = true;
-                is_stable = false;
-            }
-        }
-        if is_stable {
-            return is_masked;
-        }
-    }
-}
-
-/// For each result of a branch whose index is the same for all elements, whether it depends on a batched
-/// argument in some region.
-fn batched_branch_results(branches: &[Region], batched: &[bool]) -> Vec<bool> {
-    let mut results: Vec<bool> = Vec::new();
-    for branch in branches {
-        let of_branch = batched_outputs(branch.graph(), batched);
-        results.resize(of_branch.len(), false);
-        results.iter_mut().zip(of_branch).for_each(|(result, depends)| *result |= depends);
-    }
-    results
-}
-
-/// For each output of a graph, whether it depends on one of the parameters in `batched`.
-fn batched_outputs(graph: &Graph, batched: &[bool]) -> Vec<bool> {
-    let mut depends: Vec<bool> = Vec::with_capacity(graph.len());
-    for (_, node) in graph.iter() {
-        let of_operands = |operands: &[ValueId]| -> Vec<bool> {
-            operands.iter().map(|operand| depends[operand.index()]).collect()
-        };
-        let is_batched = match &node.kind {
-            NodeKind::Parameter { index, .. } => batched[*index],
-            NodeKind::While { condition, body, result, .. } => {
-                let mut operands = of_operands(&node.operands);
-                batch_loop(condition, body, &mut operands);
-                operands[*result]
-            }
-            NodeKind::Branch { branches, result } => {
-                let operands = of_operands(&node.operands);
-                operands[0] || batched_branch_results(branches, &operands[1..])[*result]
-            }
-            _ => node.operands.iter().any(|operand| depends[operand.index()]),
-        };
-        depends.push(is_batched);
-    }
-    graph.outputs().iter().map(|output| depends[output.index()]).collect()
 }
 
 /// Whether a run of the graph can fail: by an index out of range, or by the limit of a loop's steps.
