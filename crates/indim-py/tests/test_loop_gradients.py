@@ -251,3 +251,58 @@ def test_functions_with_derivatives_of_their_own_are_refused_in_differentiated_b
     outer = indim.custom_vjp(lambda x: indim.fori_loop(0, 3, lambda i, s: clipped(s) * 2.0, x))
     outer.defvjp(lambda x: (outer(x), None), lambda _, g: (7.0 * g,))
     np.testing.assert_array_equal(indim.grad(lambda x: np.sum(outer(x)))(START), np.full(3, 7.0))
+
+
+def test_complex_states_and_keys():
+    def squares(z):
+        return np.abs(indim.fori_loop(0, 3, lambda i, s: s * s + z, z)) ** 2
+
+    z, step = 0.3 + 0.2j, 1e-6
+    along = [squares(np.array(z + step * d)) - squares(np.array(z - step * d)) for d in (1, 1j)]
+    expected = (along[0] + 1j * along[1]) / (2 * step)
+    np.testing.assert_allclose(indim.grad(squares)(np.array(z)), expected, rtol=1e-8)
+
+    # Keys are integers, which have no derivative.
+    def noisy(w):
+        def step(state, _):
+            key, s = state
+            key, used = indim.random.split(key)
+            s = s * w + indim.random.normal(used, (2,), np.float64)
+            return (key, s), s
+
+        last, parts = indim.scan(step, (indim.random.PRNGKey(0), np.zeros(2)), None, length=5)
+        return np.sum(last[1] ** 2) + np.sum(parts)
+
+    np.testing.assert_allclose(indim.grad(noisy)(0.5), differences(noisy, 0.5), rtol=1e-7)
+
+
+def test_states_that_are_read_and_written_in_part():
+    def loss(x):
+        states = indim.fori_loop(0, 4, lambda i, s: s.at[i + 1].set(np.sin(s[i]) * x[i]), x)
+        return np.sum(states**2)
+
+    x = INPUTS[:, 0]
+    np.testing.assert_allclose(indim.grad(loss)(x), differences(loss, x), rtol=1e-7, atol=1e-9)
+    hessian = indim.hessian(loss)(x)
+    for row in range(5):
+        expected = differences(lambda x, row=row: indim.grad(loss)(x)[row], x)
+        np.testing.assert_allclose(hessian[row], expected, rtol=1e-6, atol=1e-8)
+
+
+def test_second_tangents_of_a_loop_of_unknown_length():
+    slope = lambda a: indim.jvp(root, (a,), (1.0,))[1]  # noqa: E731
+    np.testing.assert_allclose(indim.jvp(slope, (4.0,), (1.0,))[1], -1 / 32, rtol=1e-9)
+
+
+def test_float32_stays_float32():
+    step = lambda s, x: (np.tanh(s * x), s)  # noqa: E731
+    loss = lambda x: np.sum(indim.scan(step, np.ones(3, np.float32), x)[1])  # noqa: E731
+    assert indim.grad(loss)(np.ones((4, 3), np.float32)).dtype == np.float32
+
+
+def test_saved_states_that_cannot_be_had_are_an_error():
+    long = lambda n: indim.grad(lambda x: indim.fori_loop(0, n, lambda i, s: np.sin(s), x))  # noqa: E731
+    with pytest.raises(MemoryError):
+        long(1 << 50)(1.0)
+    with pytest.raises(indim.IndimError, match="too large"):
+        long(1 << 61)(1.0)
