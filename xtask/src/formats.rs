@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::{cargo, python};
+use crate::{cargo, python, remote};
 
 const REQUIREMENTS: &str = "crates/indim/tests/formats/requirements.txt";
 
@@ -47,5 +47,5 @@ pub(crate) fn stores(root: &Path) -> bool {
     }
     let path = interpreter.to_string_lossy();
     let test = ["test", "--package=indim-stores", "--features=csv,png,tiff,zarr", "--test=python"];
-    cargo(&test, &[("INDIM_STORES_PYTHON", &*path)])
+    cargo(&test, &[("INDIM_STORES_PYTHON", &*path)]) && remote::moto(root, &interpreter)
 }

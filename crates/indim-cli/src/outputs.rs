@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indim::errors::{Diagnostic, ErrorCode};
-use indim::files::{ArrayFormat, ResultMetadata};
+use indim::files::{ArrayFormat, ResultMetadata, is_remote, upload_bytes};
 use indim::stream::StorageInfo;
 use indim::text::Expression;
 use indim::{ArrayType, Shape};
@@ -255,7 +255,9 @@ impl Output<'_> {
     fn storage(&self, results: &[(ArrayType, ResultMetadata)]) -> Option<Vec<StorageInfo>> {
         let metadata = self.path.metadata();
         let is_stream = metadata.is_ok_and(|file| !file.is_file() && !file.is_dir())
-            || is_standard_output(&self.path);
+            || is_standard_output(&self.path)
+            // An object of `.npy` is uploaded in order.
+            || is_remote(&self.path) && !self.format.is_chunked();
         if self.format.is_archive() && is_stream {
             return None;
         }
@@ -266,7 +268,8 @@ impl Output<'_> {
                 StorageInfo {
                     chunks: self.format.chunks(result, metadata),
                     is_sequential: is_sequential || is_stream,
-                    scratch_bytes: self.format.scratch_bytes(result, metadata),
+                    scratch_bytes: self.format.scratch_bytes(result, metadata)
+                        + upload_bytes(&self.path, result),
                     ..StorageInfo::default()
                 }
             });

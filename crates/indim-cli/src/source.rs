@@ -170,7 +170,9 @@ fn read_stored(source: &dyn Source, limit: usize) -> Result<LoadedOperand, Diagn
         );
         return Err(MemoryLimitError::new(Some(needed), limit, message).diagnostic());
     }
-    read_whole(source).map(LoadedOperand::Whole).map_err(|error| error.diagnostic())
+    // Chunks are opened one by one, so an array that is replaced meanwhile could be read half.
+    let array = read_whole(source).and_then(|array| source.check_unchanged().map(|()| array));
+    array.map(LoadedOperand::Whole).map_err(|error| error.diagnostic())
 }
 
 /// Whether a source is standard input.

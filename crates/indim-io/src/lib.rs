@@ -4,12 +4,16 @@
 //! - `region.rs`: a rectangular part of an array, and the grid of regions that covers an array;
 //! - `source.rs`: the trait of readable arrays; `sink.rs`: the trait of results;
 //! - `byte_store.rs`: the trait of stores whose objects are read by ranges, such as folders and buckets;
-//! - `concurrent.rs`: threads that wait for requests;
+//!   `folder_store.rs`: folders;
+//! - `concurrent.rs`: threads that wait for requests; `range_requests.rs`: requests for byte ranges;
 //! - `memory.rs`: sources and sinks over arrays in memory;
 //! - `whole_array.rs`: reads or writes a whole array in one call;
 //! - `result_metadata.rs`: the metadata that a result inherits from its inputs; `geography.rs`: the
 //!   GeoTIFF tags of a grid;
 //! - `copy.rs`: copies regions between dense arrays; `runs.rs`: contiguous runs of a region in a file;
+//! - `grid_cells.rs`: the chunks that intersect a region;
+//! - `remote_name.rs`: names of remote objects among paths;
+//! - `regular_file.rs`: opens regular files, and refuses pipes and devices;
 //! - `open_file.rs`: a file that threads read concurrently by offset;
 //! - `output_file.rs`: a file that appears under its name complete or not at all; `shared_output.rs`: one
 //!   file that several sinks write;
@@ -31,14 +35,19 @@ pub mod concurrent;
 pub mod copy;
 mod error;
 mod file_error;
+pub mod folder_store;
 mod geography;
+pub mod grid_cells;
 mod hidden_names;
 mod memory;
 mod memory_limit;
 pub mod npy;
 pub mod open_file;
 mod output_file;
+pub mod range_requests;
 mod region;
+pub mod regular_file;
+pub mod remote_name;
 pub mod result_metadata;
 pub mod runs;
 pub mod shared_output;

@@ -1,4 +1,5 @@
-//! Objects of S3, Google Cloud Storage, Azure Blob Storage and web servers, read whole or by ranges.
+//! Objects of S3, Google Cloud Storage, Azure Blob Storage and web servers: read whole or by ranges, and
+//! written.
 //!
 //! [`RemoteName`] parses names such as `s3://bucket/climate.zarr`. [`RemoteStore`] implements
 //! [`ByteStore`] of `indim-io`, on which the formats of `indim-stores` build. Requests run on one small
@@ -8,6 +9,7 @@
 //! - `name.rs`: names of remote objects;
 //! - `settings.rs`: credentials and timeouts from the environment;
 //! - `store.rs`: the objects below a name, and reads of them;
+//! - `write.rs`: results: whole objects, and objects that are uploaded part by part;
 //! - `runtime.rs`: the threads on which requests run;
 //! - `failure.rs`: failed requests as errors, without secrets.
 //!
@@ -21,7 +23,9 @@ mod name;
 mod runtime;
 mod settings;
 mod store;
+mod write;
 
 pub use name::{RemoteName, Scheme};
 pub use settings::Settings;
 pub use store::RemoteStore;
+pub use write::Upload;

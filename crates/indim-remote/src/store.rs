@@ -29,11 +29,11 @@ const CONCURRENT_REQUESTS: usize = 32;
 /// let metadata = store.open("zarr.json", FirstRead::Whole { max_bytes: 1 << 20 }).unwrap();
 /// # Ok::<(), indim_shape::Diagnostic>(())
 /// ```
-pub struct RemoteStore(Arc<Shared>);
+pub struct RemoteStore(pub(crate) Arc<Shared>);
 
-struct Shared {
-    client: Arc<dyn ObjectStore>,
-    name: RemoteName,
+pub(crate) struct Shared {
+    pub(crate) client: Arc<dyn ObjectStore>,
+    pub(crate) name: RemoteName,
     /// The path of the name.
     prefix: Path,
     /// Whether requests carry no credentials.
@@ -66,13 +66,13 @@ impl RemoteStore {
 }
 
 impl Shared {
-    fn path(&self, key: &str) -> Path {
+    pub(crate) fn path(&self, key: &str) -> Path {
         key.split('/')
             .filter(|part| !part.is_empty())
             .fold(self.prefix.clone(), |path, part| path.join(part))
     }
 
-    fn error(&self, key: &str, error: &Error) -> StoreErrorKind {
+    pub(crate) fn error(&self, key: &str, error: &Error) -> StoreErrorKind {
         request_failed(&self.name, key, self.is_anonymous, error)
     }
 }

@@ -9,10 +9,10 @@ use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::format_code::{self, FileWriter, FormatCode, FormatWriter, MapFile};
-use crate::remote_name::{self, is_remote};
 use crate::{
     ArrayFile, FileError, FileErrorKind, OutputFile, ResultMetadata, Sink, Source, StoreError,
 };
+use crate::{is_remote, remote_name};
 
 /// Maximum number of bytes that identify a format.
 const MAX_FIRST_BYTES: usize = 8;
@@ -314,6 +314,27 @@ impl ArrayFormat {
         Err(remote_name::remote_off(name))
     }
 
+    #[cfg(feature = "remote")]
+    fn create_remote(
+        &self,
+        name: &Path,
+        result: &ArrayType,
+        metadata: &ResultMetadata,
+    ) -> Result<Box<dyn Sink>, StoreError> {
+        let created = self.code_for(name)?.create_remote(name, result, metadata);
+        created.unwrap_or_else(|| Err(remote_name::not_remote(name, self.name)))
+    }
+
+    #[cfg(not(feature = "remote"))]
+    fn create_remote(
+        &self,
+        name: &Path,
+        _: &ArrayType,
+        _: &ResultMetadata,
+    ) -> Result<Box<dyn Sink>, StoreError> {
+        Err(remote_name::remote_off(name))
+    }
+
     /// Reads a whole array of at most `limit` bytes, or maps it by `map`. Returns `None` if the format
     /// is read by regions only, its feature is off, or the path is a remote name.
     ///
@@ -366,7 +387,7 @@ impl ArrayFormat {
         metadata: &ResultMetadata,
     ) -> Result<Box<dyn Sink>, StoreError> {
         if is_remote(path) {
-            return Err(remote_name::not_written(path));
+            return self.create_remote(path, array_type, metadata);
         }
         let no_name =
             || format_error(path, format!("a result in .{} needs a name", self.endings[0]));

@@ -38,6 +38,17 @@ pub(crate) trait FormatCode: core::fmt::Debug + Sync {
         None
     }
 
+    /// Creates a result with a remote name; `None` if the format is not written to remote stores.
+    #[cfg(feature = "remote")]
+    fn create_remote(
+        &self,
+        _name: &Path,
+        _result: &ArrayType,
+        _metadata: &ResultMetadata,
+    ) -> Option<Result<Box<dyn Sink>, StoreError>> {
+        None
+    }
+
     /// Reads a whole array or maps it; `None` if the format is read by regions only.
     fn load(
         &self,

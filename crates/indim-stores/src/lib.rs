@@ -13,8 +13,7 @@
 //! - `format_code.rs`: the trait of the code behind a row, for reading and for writing of results;
 //! - `array_file.rs`: an array in a file, mapped or read;
 //! - `dense_file.rs`: a dense, uncompressed array in a file, as a source;
-//! - `file.rs`: opens regular files, and refuses pipes and devices;
-//! - `remote_name.rs`: names of remote objects, such as `s3://bucket/x.zarr`;
+//! - `remote_name.rs`: errors of builds and formats without remote stores;
 //! - `library_panics.rs`: turns panics of the libraries that decode files into errors;
 //! - `image.rs`: shapes and strips of images.
 //!
@@ -37,8 +36,6 @@
 
 mod array_file;
 mod dense_file;
-#[cfg(any(feature = "csv", feature = "png", feature = "tiff", feature = "zarr"))]
-mod file;
 mod format;
 mod format_code;
 #[cfg(any(feature = "png", feature = "tiff", feature = "zarr"))]
@@ -63,6 +60,7 @@ pub mod zarr;
 pub use array_file::ArrayFile;
 pub use format::{ArrayFormat, create, open};
 pub use format_code::{FileWriter, MapFile, NamedArray};
+pub use indim_io::remote_name::is_remote;
 pub use indim_io::{
     ArrayRegion, CompleteOutput, CompleteResult, FileError, FileErrorKind, Geography,
     HIDDEN_PREFIX, HIDDEN_SUFFIX, MemoryLimitError, MemoryResult, MemorySink, MemorySource,
@@ -77,7 +75,7 @@ pub use npz::{
     NpzSource, largest_npz_member, npz_sinks, read_npz_member, read_npz_member_type,
     read_npz_member_within, write_npz_to,
 };
-pub use remote_name::is_remote;
+pub use remote_name::upload_bytes;
 #[cfg(feature = "safetensors")]
 pub use safetensors::{
     SafetensorsSource, read_tensor, read_tensor_type, safetensors_sinks, write_safetensors_to,

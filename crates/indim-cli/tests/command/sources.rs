@@ -187,5 +187,5 @@ fn remote_names_need_the_feature() {
     }
     let error = fails(&["eval", "x", "x=https://u:HIDDEN@host/x.npy?sig=HIDDEN"]);
     assert!(error.contains("error[remote-off]") && !error.contains("HIDDEN"), "{error}");
-    fails_with("remote-name", &["eval", "1.5", "-o", "s3://bucket/y.npy"]);
+    fails_with("remote-off", &["eval", "1.5", "-o", "s3://bucket/y.npy"]);
 }

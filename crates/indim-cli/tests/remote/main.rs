@@ -5,6 +5,7 @@ mod server;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use indim::files::{ResultMetadata, create, write_whole};
 use server::{Fault, Server};
@@ -117,4 +118,129 @@ fn a_silent_server_is_given_up_after_the_timeout() {
     let error = run(&[("INDIM_REMOTE_TIMEOUT", "1")], &["eval", "x", &source]).unwrap_err();
     assert!(error.contains("error[request-failed]"), "{error}");
     assert!((5.0..15.0).contains(&start.elapsed().as_secs_f64()));
+}
+
+#[test]
+fn results_in_s3() {
+    let server = Server::start();
+    let variables = s3(&server);
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let made = "iota(f32, [4, 3], axis=0)";
+    // The first chunk is zero. It is stored, so that no earlier chunk takes its place.
+    for name in ["out.zarr", "group.zarr/a/b", "y.npy"] {
+        let uri = format!("s3://bucket/{name}");
+        run(&variables, &["eval", made, "-o", &uri]).unwrap();
+        let read = ["eval", "sum(x, axis=0)", &format!("x={uri}")];
+        assert_eq!(run(&variables, &read).unwrap(), "[6. 6. 6.]\n");
+    }
+    let paths = server.paths();
+    let expected = [
+        "/bucket/group.zarr/a/b/c/0/0",
+        "/bucket/group.zarr/a/b/zarr.json",
+        "/bucket/group.zarr/a/zarr.json",
+        "/bucket/group.zarr/zarr.json",
+        "/bucket/out.zarr/c/0/0",
+        "/bucket/out.zarr/zarr.json",
+        "/bucket/y.npy",
+    ];
+    assert_eq!(paths, expected);
+    let requests = server.take_requests();
+    let last = requests.iter().rfind(|it| it.verb == "PUT" && it.path.contains("out.zarr"));
+    assert_eq!(last.unwrap().path, "/bucket/out.zarr/zarr.json");
+    // A `.npy` object is replaced, an array of Zarr is not.
+    run(&variables, &["eval", "2.5", "-o", "s3://bucket/y.npy"]).unwrap();
+    assert_eq!(run(&variables, &["eval", "x", "x=s3://bucket/y.npy"]).unwrap(), "2.5\n");
+    for name in ["out.zarr", "group.zarr", "out.zarr/inside"] {
+        let uri = format!("s3://bucket/{name}");
+        let error = run(&variables, &["eval", made, "-o", &uri]).unwrap_err();
+        assert!(error.contains("error[zarr-in-place]"), "{error}");
+    }
+    for uri in ["https://host/y.npy", "https://host/y.zarr", "s3://bucket/y.png"] {
+        let error = run(&variables, &["eval", made, "-o", uri]).unwrap_err();
+        assert!(error.contains("error[remote-name]"), "{error}");
+    }
+}
+
+#[test]
+fn a_failed_result_does_not_appear() {
+    let server = Server::start();
+    let variables = s3(&server);
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    server.fail("/bucket/out.zarr/c/0/0", Fault::Status(403), 99);
+    let made = "iota(f32, [4, 3], axis=0)";
+    let error = run(&variables, &["eval", made, "-o", "s3://bucket/out.zarr"]).unwrap_err();
+    assert!(error.contains("error[request-failed]") && error.contains("403"), "{error}");
+    assert_eq!(server.paths(), [""; 0]);
+    // 20 MiB in parts of 8 MiB. The upload begins, and each of its parts is refused.
+    server.put("/bucket/y.npy", "earlier");
+    let large = "iota(f32, [5, 1048576], axis=0)";
+    server.fail_verb("PUT", "/bucket/y.npy", Fault::Status(403), 99);
+    let error = run(&variables, &["eval", large, "-o", "s3://bucket/y.npy"]).unwrap_err();
+    assert!(error.contains("error[request-failed]") && error.contains("403"), "{error}");
+    assert_eq!(server.object("/bucket/y.npy").unwrap(), b"earlier");
+    assert!(!server.has_parts());
+    let requests = server.take_requests();
+    let aborted = requests.iter().any(|it| it.verb == "DELETE" && it.path.contains("uploadId"));
+    assert!(aborted, "{requests:?}");
+    // An overloaded server is asked again.
+    server.fail_verb("PUT", "/bucket/y.npy", Fault::Status(503), 2);
+    run(&variables, &["eval", large, "-o", "s3://bucket/y.npy"]).unwrap();
+    let parts = server.take_requests().into_iter().filter(|it| it.path.contains("partNumber"));
+    assert_eq!(parts.count(), 3 + 2);
+    let read = ["eval", "sum(x[:, 1048575])", "x=s3://bucket/y.npy"];
+    assert_eq!(run(&variables, &read).unwrap(), "10.0\n");
+}
+
+/// A result larger than the memory limit is uploaded while it is computed.
+#[test]
+fn streamed_results() {
+    let server = Server::start();
+    let folder = TempDir::new().unwrap();
+    let local = folder.path().join("x.npy");
+    let local = local.to_str().unwrap();
+    run(&[], &["eval", "f32(iota(i32, [16, 1048576], axis=1))", "-o", local]).unwrap();
+    let variables = s3(&server);
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let source = format!("x={local}");
+    for name in ["y.npy", "y.zarr"] {
+        let uri = format!("s3://bucket/{name}");
+        let limit = ["--memory-limit", "100MiB"];
+        run(&variables, &[&["eval", "x * 2", &source, "-o", &uri][..], &limit].concat()).unwrap();
+        let equal = ["eval", "all(x * 2 == y)", &source, &format!("y={uri}")];
+        assert_eq!(run(&variables, &equal).unwrap(), "True\n");
+    }
+}
+
+/// The metadata is compared after the last chunk, also in a run over a whole array.
+#[test]
+fn an_array_that_is_replaced_meanwhile_is_an_error() {
+    let server = Server::start();
+    put(&server, "/x.zarr", "iota(f32, [4, 3], axis=0) + 1");
+    let source = format!("x={}/x.zarr", server.address());
+    server.delay(Duration::from_millis(400));
+    let mut running = command(&[]);
+    running.args(["eval", "mean(x, axis=0)", &source]);
+    let running = running.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !server.take_requests().iter().any(|request| request.path.contains("/c/")) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    server.put("/x.zarr/zarr.json", server.object("/x.zarr/zarr.json").unwrap());
+    let output = running.wait_with_output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("error[file-changed]"), "{error}");
+}
+
+/// zarr-python and s3fs over a server of moto. The test runs if `INDIM_REMOTE_PYTHON` names a Python with
+/// the packages of `requirements.txt` here; `cargo xtask stores` makes one.
+#[test]
+fn arrays_of_zarr_python_in_s3() {
+    let Some(python) = std::env::var_os("INDIM_REMOTE_PYTHON") else {
+        eprintln!("skipped: INDIM_REMOTE_PYTHON names no Python");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/remote/over_moto.py");
+    let ran = Command::new(python).arg(script).arg(env!("CARGO_BIN_EXE_indim")).output().unwrap();
+    let (output, error) =
+        (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success() && output.contains("all equal"), "{output}{error}");
 }

@@ -276,7 +276,7 @@ codes! {
         raised_by: ["indim-cli", "indim-model", "indim-stores"],
     }
     REMOTE_OFF = "remote-off" {
-        title: "This build does not read remote stores",
+        title: "This build has no remote stores",
         explanation: "Names such as `s3://bucket/x.zarr` need the feature `remote`, which is not a default \
             feature. Install the command with it: `cargo install indim-cli --features remote`; in Rust, \
             `cargo add indim --features remote`. Or copy the object to a file first.",

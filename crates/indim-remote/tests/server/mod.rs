@@ -35,7 +35,8 @@ pub(crate) struct Request {
 struct State {
     /// Objects with their versions, by path.
     objects: BTreeMap<String, (Vec<u8>, u64)>,
-    faults: BTreeMap<String, (Fault, usize)>,
+    /// Faults of the next requests, by path, and by verb if there is one.
+    faults: BTreeMap<String, (Option<String>, Fault, usize)>,
     requests: Vec<Request>,
     /// Requests that are being answered, and the most at once.
     running: usize,
@@ -112,7 +113,13 @@ impl Server {
 
     /// Gives the next `times` requests for an object a fault.
     pub(crate) fn fail(&self, path: &str, fault: Fault, times: usize) {
-        self.state.lock().unwrap().faults.insert(path.to_owned(), (fault, times));
+        self.state.lock().unwrap().faults.insert(path.to_owned(), (None, fault, times));
+    }
+
+    /// The same for requests of one verb.
+    pub(crate) fn fail_verb(&self, verb: &str, path: &str, fault: Fault, times: usize) {
+        let fault = (Some(verb.to_owned()), fault, times);
+        self.state.lock().unwrap().faults.insert(path.to_owned(), fault);
     }
 
     /// Lets each answer take at least so long.
@@ -167,8 +174,11 @@ impl Server {
             });
             state.running += 1;
             state.most_running = state.most_running.max(state.running);
-            let fault = state.faults.get_mut(name).filter(|(_, times)| *times > 0);
-            let fault = fault.map(|(fault, times)| {
+            let fault = state
+                .faults
+                .get_mut(name)
+                .filter(|(of, _, times)| *times > 0 && of.as_ref().is_none_or(|of| *of == verb));
+            let fault = fault.map(|(_, fault, times)| {
                 *times -= 1;
                 *fault
             });

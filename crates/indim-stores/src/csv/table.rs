@@ -9,7 +9,7 @@ use indim_graph::terminal::printable;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::StoreErrorKind;
-use crate::file::open_file;
+use indim_io::regular_file::open_file;
 
 /// Maximum bytes of the first line that are searched for the delimiter.
 const MAX_SNIFFED_BYTES: u64 = 1 << 20;

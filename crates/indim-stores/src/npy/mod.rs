@@ -3,7 +3,7 @@
 //! - `header.rs`: the header;
 //! - `read.rs`: reads arrays into memory; `stream.rs`: reads arrays from a pipe of unknown length;
 //! - `source.rs`: a file as a source;
-//! - `remote.rs`: an object of a remote store as a source;
+//! - `remote.rs`: an object of a remote store as a source or a sink;
 //! - `sink.rs`: a file or stream as a sink. `npy/` of `indim-io` writes whole files.
 
 pub(crate) mod header;
@@ -16,11 +16,16 @@ mod stream;
 
 use std::path::Path;
 
+#[cfg(feature = "remote")]
+use indim_ops::ArrayType;
+
 pub use read::read_npy_type;
 pub use sink::NpySink;
 pub use source::NpySource;
 pub use stream::ArrayStream;
 
+#[cfg(feature = "remote")]
+use crate::ResultMetadata;
 use crate::format_code::{FileWriter, FormatCode, FormatWriter, MapFile};
 use crate::{ArrayFile, FileError, Sink, Source, StoreError, write_npy_to};
 
@@ -52,6 +57,18 @@ impl FormatCode for Npy {
         limit: usize,
     ) -> Option<Result<Box<dyn Source>, StoreError>> {
         Some(remote::RemoteNpy::open(name, limit).map(|array| Box::new(array) as Box<dyn Source>))
+    }
+
+    #[cfg(feature = "remote")]
+    fn create_remote(
+        &self,
+        name: &Path,
+        result: &ArrayType,
+        _: &ResultMetadata,
+    ) -> Option<Result<Box<dyn Sink>, StoreError>> {
+        Some(
+            remote::RemoteNpySink::create(name, result).map(|sink| Box::new(sink) as Box<dyn Sink>),
+        )
     }
 
     fn load(

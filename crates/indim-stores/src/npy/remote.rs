@@ -1,24 +1,24 @@
-//! A `.npy` object of a remote store as a source: the runs of a region are read by requests for ranges.
+//! A `.npy` object of a remote store: a source, whose runs are read by requests for ranges, and a sink, which
+//! uploads an object in parts.
 
 use std::path::Path;
 
 use indim_arrays::Array;
-use indim_io::runs::FileRuns;
-use indim_io::{ByteStore, FileErrorKind, FirstRead, StoredObject};
+use indim_io::npy::npy_header;
+use indim_io::range_requests::{MAX_REQUEST_BYTES, read_runs};
+use indim_io::runs::{FileRuns, write_next};
+use indim_io::{
+    ByteStore, CompleteResult, FileErrorKind, FirstRead, Sink, StoredObject, check_complete,
+    with_elements,
+};
 use indim_ops::ArrayType;
-use indim_remote::{RemoteStore, Settings};
+use indim_remote::{RemoteStore, Settings, Upload};
 use indim_shape::{Diagnostic, ErrorCode};
 
 use super::header::{self, ArrayHeader, MAX_PREFIX_BYTES};
-use crate::remote_name::without_query;
 use crate::{ArrayRegion, FileError, Source, StoreError, StoreErrorKind};
-use indim_io::concurrent::for_each_concurrently;
+use indim_io::remote_name::without_query;
 
-/// Maximum bytes of one request. A longer run is read by several requests at once.
-const MAX_REQUEST_BYTES: usize = 4 << 20;
-/// Runs with a gap of at most this many bytes are read by one request: a request takes about as long as
-/// the transfer of so many bytes.
-const MAX_GAP_BYTES: usize = 64 << 10;
 /// Maximum requests at once: each holds up to [`MAX_REQUEST_BYTES`].
 const MAX_REQUESTS: usize = 16;
 
@@ -29,16 +29,6 @@ pub(super) struct RemoteNpy {
     object: Box<dyn StoredObject>,
     header: ArrayHeader,
     requests: usize,
-}
-
-/// A byte range of the object for one request, and the number of bytes in it that the region needs.
-#[derive(Debug)]
-struct Request<'a> {
-    /// Offset in the object.
-    start: u64,
-    bytes: usize,
-    /// The parts that the region needs: offset in the range, and where they belong.
-    parts: Vec<(usize, &'a mut [u8])>,
 }
 
 impl RemoteNpy {
@@ -62,15 +52,9 @@ impl RemoteNpy {
     }
 
     fn read_runs(&self, region: &ArrayRegion, to: &mut [u8]) -> Result<(), StoreErrorKind> {
-        let requests = Requests { npy: self, runs: self.runs(region), rest: to, next: None };
-        for_each_concurrently(requests, self.requests, |request| {
-            let read = self.object.read(request.start, request.bytes)?;
-            for (offset, part) in request.parts {
-                part.copy_from_slice(&read[offset..offset + part.len()]);
-                self.header.to_native(part);
-            }
-            Ok(())
-        })
+        let read = |start, bytes| self.object.read(start, bytes);
+        let convert = |part: &mut [u8]| self.header.to_native(part);
+        read_runs(self.runs(region), to, self.requests, read, convert)
     }
 
     /// Byte offsets in the object and lengths of the runs of a region; long runs are cut.
@@ -85,43 +69,6 @@ impl RemoteNpy {
                 .step_by(max_bytes)
                 .map(move |offset| (start + offset as u64, max_bytes.min(bytes - offset)))
         })
-    }
-}
-
-/// The requests for the runs of a region: near runs are joined.
-struct Requests<'a, 'n, R> {
-    npy: &'n RemoteNpy,
-    runs: R,
-    /// The bytes of the runs from `next` on.
-    rest: &'a mut [u8],
-    next: Option<(u64, usize)>,
-}
-
-impl<'a, R: Iterator<Item = (u64, usize)>> Iterator for Requests<'a, '_, R> {
-    type Item = Request<'a>;
-
-    fn next(&mut self) -> Option<Request<'a>> {
-        let (start, mut bytes) = self.next.take().or_else(|| self.runs.next())?;
-        debug_assert!(start < self.npy.object.length(), "the header has been checked");
-        let mut parts = Vec::new();
-        let mut take = |offset: usize, count: usize| {
-            let (part, rest) = core::mem::take(&mut self.rest).split_at_mut(count);
-            self.rest = rest;
-            parts.push((offset, part));
-        };
-        take(0, bytes);
-        for run in self.runs.by_ref() {
-            let (run_start, count) = run;
-            // Runs ascend, so an offset in the range fits if the range does.
-            let offset = (run_start - start) as usize;
-            if offset > bytes + MAX_GAP_BYTES || offset + count > MAX_REQUEST_BYTES {
-                self.next = Some(run);
-                break;
-            }
-            take(offset, count);
-            bytes = offset + count;
-        }
-        Some(Request { start, bytes, parts })
     }
 }
 
@@ -150,5 +97,75 @@ impl Source for RemoteNpy {
     fn check_unchanged(&self) -> Result<(), StoreError> {
         let check = self.object.check_unchanged();
         check.map_err(|kind| StoreError::new(self.name.clone(), kind))
+    }
+}
+
+/// A `.npy` object that is uploaded in parts, in row-major order.
+#[derive(Debug)]
+pub(super) struct RemoteNpySink {
+    name: String,
+    array_type: ArrayType,
+    elements_written: usize,
+    upload: Upload,
+}
+
+impl RemoteNpySink {
+    pub(super) fn create(name: &Path, array_type: &ArrayType) -> Result<Self, StoreError> {
+        let shown = without_query(name);
+        let create = || {
+            let store = RemoteStore::open(&name.to_string_lossy(), &Settings::from_environment())?;
+            store.check_writable()?;
+            let header = npy_header(array_type);
+            let total = array_bytes(array_type).saturating_add(header.len() as u64);
+            let mut upload = store.upload(total)?;
+            upload.write(&header)?;
+            let (name, array_type) = (shown.clone(), array_type.clone());
+            Ok(RemoteNpySink { name, array_type, elements_written: 0, upload })
+        };
+        create().map_err(|kind: StoreErrorKind| StoreError::new(shown.clone(), kind))
+    }
+}
+
+fn array_bytes(array_type: &ArrayType) -> u64 {
+    let bytes = array_type.shape.byte_count(array_type.dtype.size());
+    bytes.map_or(u64::MAX, |bytes| bytes as u64)
+}
+
+impl Sink for RemoteNpySink {
+    fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    fn is_sequential(&self) -> bool {
+        true
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        Upload::memory_bytes(array_bytes(&self.array_type))
+    }
+
+    fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError> {
+        let Self { name, array_type, elements_written, upload } = self;
+        let written = with_elements(region, values, array_type, |bytes| {
+            let next = write_next(upload, *elements_written, array_type, region, bytes);
+            *elements_written =
+                next.map_err(|error| upload.take_failure().unwrap_or(StoreErrorKind::Io(error)))?;
+            Ok(())
+        });
+        written.map_err(|kind| StoreError::new(name.clone(), kind))
+    }
+
+    fn complete(mut self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
+        let completed = check_complete(&self.array_type, self.elements_written)
+            .and_then(|()| self.upload.complete());
+        completed.map_err(|kind| StoreError::new(self.name.clone(), kind))?;
+        Ok(self)
+    }
+}
+
+impl CompleteResult for RemoteNpySink {
+    fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        let Self { name, upload, .. } = *self;
+        upload.finish().map_err(|kind| StoreError::new(name, kind))
     }
 }

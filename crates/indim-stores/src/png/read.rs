@@ -10,13 +10,13 @@ use indim_shape::{Diagnostic, ErrorCode};
 use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 
 use super::png_error;
-use crate::file::open_file;
 use crate::library_panics::catch_library_panic;
 use crate::{ArrayRegion, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
 use indim_io::MemorySource;
 use indim_io::check_region;
 use indim_io::copy::{BlockOrigin, copy_block};
 use indim_io::open_file::{FileRange, OpenFile};
+use indim_io::regular_file::open_file;
 
 /// Memory limit of the library `png` for one row and for metadata chunks.
 const LIBRARY_BYTES: usize = 64 << 20;

@@ -15,12 +15,12 @@ use super::page_storage::{PageStorage, refuse_fax};
 use super::patched_file::PatchedFile;
 use super::zstd_page::{ChunkLayout, ZstdPage};
 use super::{bad_tiff, geo, lists, tiff_error};
-use crate::file::open_file;
 use crate::library_panics::catch_library_panic;
 use crate::{ArrayRegion, Geography, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
 use indim_io::check_region;
 use indim_io::copy::{BlockOrigin, copy_block};
 use indim_io::open_file::OpenFile;
+use indim_io::regular_file::open_file;
 use indim_io::result_metadata::memory_limit_advice;
 
 /// Maximum decoded bytes of a strip or tile.

@@ -9,6 +9,13 @@ use indim_shape::{Diagnostic, ErrorCode};
 use super::{is_zarr, read_metadata};
 use crate::StoreErrorKind;
 
+/// The message of a parent that is no group of version 3.
+pub(super) const OTHER_GROUP: &str = "the folder around it is not a Zarr group of version 3, in which \
+    results are written: name another, as in `out.zarr` or `out.zarr/name`";
+/// The message of a group with consolidated metadata.
+pub(super) const CONSOLIDATED_GROUP: &str =
+    "the group around it has consolidated metadata, which would not know of it: name another group";
+
 /// The path of a new array, and the groups to create above it.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayPath {
@@ -32,10 +39,6 @@ impl ArrayPath {
             }
         }
         Ok(ArrayPath { path: path.to_owned(), new_groups })
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The path that a rename publishes: the outermost new group, or the array.
@@ -86,7 +89,7 @@ fn resolve_link(path: &Path) -> Result<Option<PathBuf>, StoreErrorKind> {
 /// The groups above an array, innermost first, each with the name of its child on the path: all parent
 /// folders up to the outermost one called `*.zarr`. Without such a parent there are no groups if the
 /// array itself is called `*.zarr`; otherwise its parent folder is the only group.
-fn parent_groups(path: &Path) -> Vec<(&Path, Option<&OsStr>)> {
+pub(super) fn parent_groups(path: &Path) -> Vec<(&Path, Option<&OsStr>)> {
     let is_called_zarr = |path: &&Path| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr"))
     };
@@ -103,7 +106,7 @@ fn parent_groups(path: &Path) -> Vec<(&Path, Option<&OsStr>)> {
     parents.zip(inner).take(count).collect()
 }
 
-fn check_name(name: Option<&OsStr>) -> Result<(), StoreErrorKind> {
+pub(super) fn check_name(name: Option<&OsStr>) -> Result<(), StoreErrorKind> {
     match name.and_then(OsStr::to_str) {
         None => Err(path_error("it has no name")),
         Some(name) if name.starts_with("__") || name.starts_with('.') => {
@@ -117,16 +120,11 @@ fn check_name(name: Option<&OsStr>) -> Result<(), StoreErrorKind> {
 fn check_group(group: &Path) -> Result<(), StoreErrorKind> {
     let metadata = metadata(group);
     if metadata["node_type"] != "group" {
-        return Err(path_error(
-            "the folder around it is not a Zarr group of version 3, in which results are written: name \
-             another, as in `out.zarr` or `out.zarr/name`",
-        ));
+        return Err(path_error(OTHER_GROUP));
     }
     match metadata["consolidated_metadata"].is_null() {
         true => Ok(()),
-        false => Err(path_error(
-            "the group around it has consolidated metadata, which would not know of it: name another group",
-        )),
+        false => Err(path_error(CONSOLIDATED_GROUP)),
     }
 }
 
@@ -150,7 +148,7 @@ fn metadata(node: &Path) -> serde_json::Value {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-fn path_error(message: &str) -> StoreErrorKind {
+pub(super) fn path_error(message: &str) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::ZARR_IN_PLACE, message).into()
 }
 

@@ -5,8 +5,8 @@
 //! - `chain.rs`: the chain of codecs, with transposition and shards; `codec.rs`: codecs of bytes, with
 //!   bounded output, over those of `indim-io`;
 //! - `decode_plan.rs`: chunk shapes and the memory of decoding, from metadata;
-//! - `remote.rs`: the metadata of arrays in remote stores;
-//! - `read.rs`: reads regions; `grid_cells.rs`: the chunks that intersect a region; `store.rs`: chunk files;
+//! - `remote.rs`: the metadata of arrays in remote stores; `remote_target.rs`: results there;
+//! - `read.rs`: reads regions; `store.rs`: chunk files;
 //! - `sink.rs`: results; `array_path.rs`: their paths and groups.
 
 mod array_path;
@@ -15,11 +15,12 @@ mod chain;
 mod codec;
 mod decode_plan;
 mod element;
-mod grid_cells;
 mod metadata;
 mod read;
 #[cfg(feature = "remote")]
 mod remote;
+#[cfg(feature = "remote")]
+mod remote_target;
 mod sink;
 mod store;
 
@@ -40,12 +41,14 @@ use serde_json::Value;
 use self::decode_plan::DecodePlan;
 use self::metadata::ArrayMetadata;
 use self::read::CachedShard;
-use self::store::{Folder, PathVersion};
-use crate::file::read_file;
+use self::store::PathVersion;
 use crate::format_code::{FormatCode, FormatWriter};
 use crate::{ArrayRegion, MemoryLimitError, ResultMetadata, StoreError, StoreErrorKind};
+use indim_io::folder_store::FolderStore;
+use indim_io::regular_file::read_file;
+use indim_io::remote_name::without_query;
 use indim_io::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, memory_limit_advice};
-use indim_io::{ByteStore, Source, check_region};
+use indim_io::{ByteStore, Sink, Source, check_region};
 
 pub use indim_io::unfinished_folder::remove_unfinished_folders;
 pub use sink::{ZarrOptions, ZarrSink};
@@ -135,7 +138,7 @@ impl ZarrArray {
         };
         Self::of_store(
             path,
-            Box::new(Folder::new(path)),
+            Box::new(FolderStore::new(path)),
             metadata,
             Box::new(check_unchanged),
             limit,
@@ -280,8 +283,9 @@ impl Source for ZarrArray {
     /// Reads the regions concurrently if each lies within one chunk and the array has no shards.
     /// Otherwise regions are read one after another; each read decodes its chunks concurrently.
     fn read_each(&self, regions: &[ArrayRegion]) -> Result<Vec<Array>, StoreError> {
-        let is_one_chunk =
-            |region: &ArrayRegion| grid_cells::cells(region, &self.chunks).nth(1).is_none();
+        let is_one_chunk = |region: &ArrayRegion| {
+            indim_io::grid_cells::cells(region, &self.chunks).nth(1).is_none()
+        };
         if self.decode_plan.is_sharded || self.concurrency == 1 || !regions.iter().all(is_one_chunk)
         {
             return regions.iter().map(|region| self.read(region)).collect();
@@ -336,12 +340,18 @@ impl FormatCode for Zarr {
         Some(remote::open(name, limit).map(|array| Box::new(array) as Box<dyn Source>))
     }
 
+    #[cfg(feature = "remote")]
+    fn create_remote(
+        &self,
+        name: &Path,
+        result: &ArrayType,
+        metadata: &ResultMetadata,
+    ) -> Option<Result<Box<dyn Sink>, StoreError>> {
+        Some(create_sink(name, result, metadata))
+    }
+
     fn writer(&self) -> FormatWriter {
-        FormatWriter::Path(|path, array_type, metadata| {
-            let (chunks, axis_names) = (metadata.chunks.clone(), metadata.axis_names.clone());
-            let options = ZarrOptions { chunks, axis_names };
-            Ok(Box::new(ZarrSink::create(path, array_type, &options)?))
-        })
+        FormatWriter::Path(create_sink)
     }
 
     fn chunks(&self, result: &ArrayType, metadata: &ResultMetadata) -> Option<Vec<usize>> {
@@ -357,6 +367,17 @@ impl FormatCode for Zarr {
     fn is_chunked(&self) -> bool {
         true
     }
+}
+
+/// The sink of a result; [`CreateSink`](crate::format_code::CreateSink).
+fn create_sink(
+    path: &Path,
+    array_type: &ArrayType,
+    metadata: &ResultMetadata,
+) -> Result<Box<dyn Sink>, StoreError> {
+    let (chunks, axis_names) = (metadata.chunks.clone(), metadata.axis_names.clone());
+    let options = ZarrOptions { chunks, axis_names };
+    Ok(Box::new(ZarrSink::create(path, array_type, &options)?))
 }
 
 /// Whether a folder is a Zarr array or group: it has a Zarr metadata file.
@@ -488,7 +509,7 @@ fn array_list(
 }
 
 fn error_at(path: &Path, kind: StoreErrorKind) -> StoreError {
-    StoreError::new(path.to_string_lossy(), kind)
+    StoreError::new(without_query(path), kind)
 }
 
 fn bad_zarr(text: &str) -> StoreErrorKind {

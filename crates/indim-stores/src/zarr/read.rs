@@ -8,7 +8,6 @@ use indim_shape::ErrorCode;
 use rayon::prelude::*;
 
 use super::chain::{ElementCodec, ShardEntry, Sharding};
-use super::grid_cells::{GridCell, cells};
 use super::store::ChunkFile;
 use super::{ZarrArray, bad_zarr};
 use crate::library_panics::catch_library_panic;
@@ -18,6 +17,7 @@ use indim_io::FirstRead;
 #[cfg(feature = "remote")]
 use indim_io::concurrent::for_each_concurrently;
 use indim_io::copy::{BlockOrigin, copy_block, fill_block};
+use indim_io::grid_cells::{GridCell, cells};
 use indim_io::result_metadata::chunk_bytes;
 use indim_io::runs::FileRuns;
 

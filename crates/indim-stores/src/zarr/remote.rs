@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::metadata::ArrayMetadata;
 use super::{ZarrArray, array_list, bad_zarr, metadata_limit};
-use crate::remote_name::without_query;
 use crate::{StoreError, StoreErrorKind};
 use indim_io::concurrent::for_each_concurrently;
+use indim_io::remote_name::without_query;
 
 /// The metadata of version 3, and of version 2 with its attributes.
 const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zattrs"];
@@ -66,7 +66,7 @@ fn read_metadata(
 }
 
 /// A JSON document of at most `max_bytes` bytes; `None` if it does not exist.
-fn read_json(
+pub(super) fn read_json(
     store: &RemoteStore,
     key: &str,
     max_bytes: u64,

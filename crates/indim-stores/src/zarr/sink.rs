@@ -13,10 +13,16 @@ use serde_json::Value;
 
 use super::array_path::{ArrayPath, parent};
 use super::metadata::{self, ChunkKeys};
+#[cfg(feature = "remote")]
+use super::remote_target::RemoteTarget;
 use super::{error_at, store};
+#[cfg(feature = "remote")]
+use crate::is_remote;
 use crate::npy::header::swap_bytes;
 use crate::{ArrayRegion, StoreError, StoreErrorKind};
 use indim_io::codecs::blosc;
+#[cfg(feature = "remote")]
+use indim_io::concurrent::for_each_concurrently;
 use indim_io::copy::{BlockOrigin, copy_block};
 use indim_io::result_metadata::{
     chunk_bytes, default_chunks, encoding_bytes, encoding_concurrency,
@@ -67,13 +73,41 @@ impl ZarrOptions {
 /// the array or its outermost new group. A complete result replaces an existing array or an empty folder,
 /// but not a group or anything else.
 pub struct ZarrSink {
-    array_path: ArrayPath,
+    path: PathBuf,
     array_type: ArrayType,
     chunks: Vec<usize>,
+    elements_written: usize,
+    target: Target,
+}
+
+/// Where the chunks are written.
+enum Target {
+    Folder(FolderTarget),
+    #[cfg(feature = "remote")]
+    Remote(RemoteTarget),
+}
+
+/// An unfinished folder.
+struct FolderTarget {
+    array_path: ArrayPath,
     /// The folder of the array's chunks, in the unfinished folder.
     chunk_folder: PathBuf,
-    elements_written: usize,
     folder: UnfinishedFolder,
+}
+
+impl FolderTarget {
+    fn create(path: &Path, metadata: &Value) -> Result<Self, StoreErrorKind> {
+        let array_path = ArrayPath::of(path)?;
+        let parent = parent(array_path.outermost());
+        let folder =
+            UnfinishedFolder::create_in(parent).map_err(|error| without_name(error, parent))?;
+        for group in array_path.groups() {
+            write_metadata(&folder.path().join(group), &metadata::group_metadata_json())?;
+        }
+        let chunk_folder = folder.path().join(array_path.array());
+        write_metadata(&chunk_folder, metadata)?;
+        Ok(FolderTarget { array_path, chunk_folder, folder })
+    }
 }
 
 impl ZarrSink {
@@ -104,20 +138,18 @@ impl ZarrSink {
             return Err(Diagnostic::new(ErrorCode::WRONG_OPTIONS, message).into());
         }
         let chunks = options.chunks.clone().unwrap_or_else(|| default_chunks(array_type));
-        let array_path = ArrayPath::of(path)?;
-        let parent = parent(array_path.outermost());
-        let folder =
-            UnfinishedFolder::create_in(parent).map_err(|error| without_name(error, parent))?;
-        for group in array_path.groups() {
-            write_metadata(&folder.path().join(group), &metadata::group_metadata_json())?;
-        }
-        let chunk_folder = folder.path().join(array_path.array());
         let axis_names = options.axis_names.as_deref();
         let ArrayType { dtype, shape } = array_type;
         let text = metadata::array_metadata_json(shape, *dtype, &chunks, axis_names)?;
-        write_metadata(&chunk_folder, &text)?;
-        let array_type = array_type.clone();
-        Ok(ZarrSink { array_path, array_type, chunks, chunk_folder, elements_written: 0, folder })
+        #[cfg(feature = "remote")]
+        let target = match is_remote(path) {
+            true => Target::Remote(RemoteTarget::create(path, &text)?),
+            false => Target::Folder(FolderTarget::create(path, &text)?),
+        };
+        #[cfg(not(feature = "remote"))]
+        let target = Target::Folder(FolderTarget::create(path, &text)?);
+        let (path, array_type) = (path.to_owned(), array_type.clone());
+        Ok(ZarrSink { path, array_type, chunks, elements_written: 0, target })
     }
 
     fn store(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreErrorKind> {
@@ -129,6 +161,12 @@ impl ZarrSink {
                 let next: Vec<ArrayRegion> = chunks.by_ref().take(concurrency).collect();
                 if next.is_empty() {
                     return Ok(());
+                }
+                #[cfg(feature = "remote")]
+                if let Target::Remote(_) = self.target {
+                    let store = |chunk| self.store_chunk(region, &chunk, elements);
+                    for_each_concurrently(next.into_iter(), concurrency, store)?;
+                    continue;
                 }
                 next.par_iter().try_for_each(|chunk| self.store_chunk(region, chunk, elements))?;
             }
@@ -154,14 +192,21 @@ impl ZarrSink {
         let from = (elements, BlockOrigin::new(region.extents(), chunk.starts()));
         let to = (&mut bytes[..], BlockOrigin::new(&self.chunks, &zeros));
         copy_block(from, to, chunk.extents(), size);
-        // A missing chunk has the fill value, which is zero.
-        if bytes.iter().all(|&byte| byte == 0) {
+        // A missing chunk has the fill value, which is zero. In a remote store a chunk of an unfinished
+        // result may be there.
+        let is_missing = matches!(self.target, Target::Folder(_));
+        if is_missing && bytes.iter().all(|&byte| byte == 0) {
             return Ok(());
         }
         if cfg!(target_endian = "big") {
             swap_bytes(self.array_type.dtype, &mut bytes);
         }
-        Ok(store::write(&self.chunk_folder.join(KEYS.key(&indices)), &self.encode(bytes))?)
+        let (key, bytes) = (KEYS.key(&indices), self.encode(bytes));
+        match &self.target {
+            Target::Folder(target) => Ok(store::write(&target.chunk_folder.join(key), &bytes)?),
+            #[cfg(feature = "remote")]
+            Target::Remote(target) => target.put(&key, bytes),
+        }
     }
 
     fn encode(&self, bytes: Vec<u8>) -> Vec<u8> {
@@ -178,7 +223,11 @@ impl ZarrSink {
     /// Fails if elements are missing; otherwise flushes the result to the disk.
     fn check_complete(&self) -> Result<(), StoreErrorKind> {
         check_complete(&self.array_type, self.elements_written)?;
-        Ok(sync(self.folder.path())?)
+        match &self.target {
+            Target::Folder(target) => Ok(sync(target.folder.path())?),
+            #[cfg(feature = "remote")]
+            Target::Remote(_) => Ok(()),
+        }
     }
 }
 
@@ -223,7 +272,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 impl core::fmt::Debug for ZarrSink {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(formatter, "ZarrSink({}, {})", self.array_path.path().display(), self.array_type)
+        write!(formatter, "ZarrSink({}, {})", self.path.display(), self.array_type)
     }
 }
 
@@ -242,33 +291,42 @@ impl Sink for ZarrSink {
     }
 
     fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError> {
-        self.store(region, values).map_err(|kind| error_at(self.array_path.path(), kind))
+        self.store(region, values).map_err(|kind| error_at(&self.path, kind))
     }
 
     fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
-        self.check_complete().map_err(|kind| error_at(self.array_path.path(), kind))?;
-        let Self { array_path, folder, .. } = *self;
-        Ok(Box::new(CompleteFolder { array_path, folder }))
+        self.check_complete().map_err(|kind| error_at(&self.path, kind))?;
+        Ok(Box::new(CompleteArray { path: self.path, target: self.target }))
     }
 }
 
-/// A complete result under a hidden name.
-#[derive(Debug)]
-struct CompleteFolder {
-    array_path: ArrayPath,
-    folder: UnfinishedFolder,
+/// A complete result under a hidden name, or without metadata.
+struct CompleteArray {
+    path: PathBuf,
+    target: Target,
 }
 
-impl CompleteFolder {
-    fn commit_folder(&self) -> Result<(), StoreErrorKind> {
+impl FolderTarget {
+    fn commit(self) -> Result<(), StoreErrorKind> {
         let (from, to) = self.array_path.rename_paths(self.folder.path())?;
         self.folder.rename(&from, &to)?;
         sync_folder(parent(&to)).map_err(Into::into)
     }
 }
 
-impl CompleteResult for CompleteFolder {
+impl core::fmt::Debug for CompleteArray {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(formatter, "CompleteArray({})", self.path.display())
+    }
+}
+
+impl CompleteResult for CompleteArray {
     fn commit(self: Box<Self>) -> Result<(), StoreError> {
-        self.commit_folder().map_err(|kind| error_at(self.array_path.path(), kind))
+        let committed = match self.target {
+            Target::Folder(target) => target.commit(),
+            #[cfg(feature = "remote")]
+            Target::Remote(target) => target.commit(),
+        };
+        committed.map_err(|kind| error_at(&self.path, kind))
     }
 }

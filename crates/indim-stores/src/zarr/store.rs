@@ -1,17 +1,16 @@
-//! The stored bytes of chunks, a folder of them, and the version of a metadata file. Only regular files are
-//! read, and every read is bounded.
+//! The stored bytes of chunks, and the version of a metadata file. Every read is bounded.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{bad_zarr, usize_of};
+use super::bad_zarr;
 use crate::StoreErrorKind;
-use crate::file::open_file;
-use indim_io::open_file::{FileRange, OpenFile, version};
+use indim_io::open_file::version;
 use indim_io::unfinished_folder::writing;
 use indim_io::{ByteStore, FirstRead, StoredObject, system_message};
+use indim_shape::ErrorCode;
 
 /// The version of the file at a path.
 #[derive(Debug)]
@@ -32,77 +31,6 @@ impl PathVersion {
     }
 }
 
-/// The files of a folder, by their names in it.
-#[derive(Debug)]
-pub(super) struct Folder(PathBuf);
-
-impl Folder {
-    pub(super) fn new(path: &Path) -> Self {
-        Folder(path.to_owned())
-    }
-}
-
-impl ByteStore for Folder {
-    fn open(
-        &self,
-        key: &str,
-        _: FirstRead,
-    ) -> Result<Option<Box<dyn StoredObject>>, StoreErrorKind> {
-        let path = self.0.join(key);
-        let opened = open_file(&path).and_then(|file| {
-            let length = file.metadata()?.len();
-            Ok((OpenFile::new(&path, file)?, length))
-        });
-        match opened {
-            Ok((file, length)) => {
-                Ok(Some(Box::new(FolderFile { key: key.to_owned(), file, length })))
-            }
-            Err(StoreErrorKind::Io(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(StoreErrorKind::Io(error)) => Err(io_error(key, &error)),
-            Err(error) => Err(bad_zarr(&format!("`{key}`: {error}"))),
-        }
-    }
-}
-
-/// An open file of a folder.
-#[derive(Debug)]
-struct FolderFile {
-    key: String,
-    file: OpenFile,
-    length: u64,
-}
-
-impl StoredObject for FolderFile {
-    fn length(&self) -> u64 {
-        self.length
-    }
-
-    fn read(&self, start: u64, bytes: usize) -> Result<Vec<u8>, StoreErrorKind> {
-        let mut read = Vec::new();
-        read.try_reserve_exact(bytes).map_err(|error| bad_zarr(&error.to_string()))?;
-        let range = FileRange::new(&self.file, start, bytes as u64);
-        let taken = range.take(bytes as u64).read_to_end(&mut read);
-        taken.map_err(|error| io_error(&self.key, &error))?;
-        Ok(read)
-    }
-
-    fn into_bytes(self: Box<Self>) -> Result<Vec<u8>, StoreErrorKind> {
-        self.read(0, usize_of(self.length))
-    }
-
-    fn read_into(&self, start: u64, to: &mut [u8]) -> Result<(), StoreErrorKind> {
-        let mut range = FileRange::new(&self.file, start, to.len() as u64);
-        range.read_exact(to).map_err(|error| io_error(&self.key, &error))
-    }
-
-    fn check_unchanged(&self) -> Result<(), StoreErrorKind> {
-        match self.file.is_unchanged() {
-            true => Ok(()),
-            false => Err(StoreErrorKind::FileChanged),
-        }
-    }
-}
-
 /// The stored bytes of a chunk, which threads read concurrently by offset.
 #[derive(Debug)]
 pub(super) struct ChunkFile {
@@ -117,7 +45,10 @@ impl ChunkFile {
         key: String,
         first: FirstRead,
     ) -> Result<Option<Self>, StoreErrorKind> {
-        Ok(store.open(&key, first)?.map(|object| ChunkFile { key, object }))
+        match store.open(&key, first) {
+            Ok(object) => Ok(object.map(|object| ChunkFile { key, object })),
+            Err(error) => Err(with_key(&key, error)),
+        }
     }
 
     pub(super) fn length(&self) -> u64 {
@@ -128,7 +59,7 @@ impl ChunkFile {
     pub(super) fn read_whole(self, limit: u64) -> Result<Vec<u8>, StoreErrorKind> {
         let (key, length) = (self.key, self.object.length());
         check_limit(&key, length, limit)?;
-        let read = self.object.into_bytes()?;
+        let read = self.object.into_bytes().map_err(|error| with_key(&key, error))?;
         match read.len() as u64 == length {
             true => Ok(read),
             false => Err(outside(&key, read.len() as u64, 0, length)),
@@ -148,7 +79,7 @@ impl ChunkFile {
         let end = start.checked_add(bytes).filter(|end| *end <= self.length());
         let count = usize::try_from(bytes).ok().filter(|_| end.is_some());
         let count = count.ok_or_else(outside)?;
-        let read = self.object.read(start, count)?;
+        let read = self.object.read(start, count).map_err(|error| with_key(&self.key, error))?;
         match read.len() == count {
             true => Ok(read),
             false => Err(outside()),
@@ -157,7 +88,7 @@ impl ChunkFile {
 
     /// Fills `to` from an offset.
     pub(super) fn read_into(&self, start: u64, to: &mut [u8]) -> Result<(), StoreErrorKind> {
-        self.object.read_into(start, to)
+        self.object.read_into(start, to).map_err(|error| with_key(&self.key, error))
     }
 }
 
@@ -174,8 +105,15 @@ fn outside(key: &str, length: u64, start: u64, bytes: u64) -> StoreErrorKind {
     bad_zarr(&format!("`{key}` has {length} bytes, not {bytes} from {start} on"))
 }
 
-fn io_error(key: &str, error: &io::Error) -> StoreErrorKind {
-    bad_zarr(&format!("`{key}`: {}", system_message(error)))
+/// The error of a chunk, with its key.
+fn with_key(key: &str, error: StoreErrorKind) -> StoreErrorKind {
+    match error {
+        StoreErrorKind::Io(error) => bad_zarr(&format!("`{key}`: {}", system_message(&error))),
+        StoreErrorKind::Other(error) if error.code == ErrorCode::NOT_A_FILE => {
+            bad_zarr(&format!("`{key}`: {}", error.headline))
+        }
+        error => error,
+    }
 }
 
 /// Writes a file as a whole, and creates missing folders above it. The sink flushes the file to the disk

@@ -2,7 +2,6 @@
 //! never end.
 
 use std::fs::{self, File};
-#[cfg(feature = "zarr")]
 use std::io::Read;
 use std::path::Path;
 
@@ -11,7 +10,10 @@ use indim_shape::{Diagnostic, ErrorCode};
 use crate::StoreErrorKind;
 
 /// Opens a regular file, or a link to one.
-pub(crate) fn open_file(path: &Path) -> Result<File, StoreErrorKind> {
+///
+/// # Errors
+/// `not-a-file`; `io`.
+pub fn open_file(path: &Path) -> Result<File, StoreErrorKind> {
     // Opening a pipe waits for its writer, so the file type is checked first.
     if !fs::metadata(path)?.is_file() {
         return Err(not_a_file());
@@ -24,11 +26,10 @@ pub(crate) fn open_file(path: &Path) -> Result<File, StoreErrorKind> {
 }
 
 /// Reads a regular file of at most `max_bytes` bytes. A longer file gives its length as the inner error.
-#[cfg(feature = "zarr")]
-pub(crate) fn read_file(
-    path: &Path,
-    max_bytes: u64,
-) -> Result<Result<Vec<u8>, u64>, StoreErrorKind> {
+///
+/// # Errors
+/// Like [`open_file`].
+pub fn read_file(path: &Path, max_bytes: u64) -> Result<Result<Vec<u8>, u64>, StoreErrorKind> {
     let file = open_file(path)?;
     let length = file.metadata()?.len();
     if length > max_bytes {

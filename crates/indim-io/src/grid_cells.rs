@@ -5,13 +5,13 @@ use crate::ArrayRegion;
 
 /// A cell of a chunk grid, and its intersection with a region.
 #[derive(Debug, Clone)]
-pub(super) struct GridCell {
+pub struct GridCell {
     /// Index of the cell in the grid.
-    pub(super) index: Vec<u64>,
+    pub index: Vec<u64>,
     /// Index of the first element of the cell in the array.
-    pub(super) origin: Vec<usize>,
+    pub origin: Vec<usize>,
     /// The intersection of cell and region, in indices of the array.
-    pub(super) intersection: ArrayRegion,
+    pub intersection: ArrayRegion,
 }
 
 impl GridCell {
@@ -31,7 +31,7 @@ impl GridCell {
     }
 
     /// Start of the intersection relative to `origin`, the first element of the cell or of the region.
-    pub(super) fn starts_relative_to(&self, origin: &[usize]) -> Vec<usize> {
+    pub fn starts_relative_to(&self, origin: &[usize]) -> Vec<usize> {
         self.intersection
             .starts()
             .iter()
@@ -44,17 +44,14 @@ impl GridCell {
 impl GridCell {
     /// Index of the cell among the cells of a shard, whose first element has the index `shard` in the
     /// array; cells have shape `sizes`.
-    pub(super) fn index_in(&self, shard: &[usize], sizes: &[usize]) -> Vec<u64> {
+    pub fn index_in(&self, shard: &[usize], sizes: &[usize]) -> Vec<u64> {
         let offsets = self.origin.iter().zip(shard).map(|(inner, outer)| inner - outer);
         offsets.zip(sizes).map(|(offset, size)| (offset / size) as u64).collect()
     }
 }
 
 /// The cells of shape `sizes` that intersect a region, in row-major order.
-pub(super) fn cells(
-    region: &ArrayRegion,
-    sizes: &[usize],
-) -> impl Iterator<Item = GridCell> + use<> {
+pub fn cells(region: &ArrayRegion, sizes: &[usize]) -> impl Iterator<Item = GridCell> + use<> {
     let sizes: Vec<usize> = sizes.iter().map(|&size| size.max(1)).collect();
     let ranges = || region.ranges().zip(&sizes);
     let first: Vec<usize> = ranges().map(|(range, size)| range.start / size).collect();
