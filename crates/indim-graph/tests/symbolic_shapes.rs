@@ -1,7 +1,7 @@
 //! Symbolic shapes follow values and axes through all passes.
 
 use indim_builder::{GraphBuilder, Reduction, Value};
-use indim_graph::{AxisSlice, ShapedGraph, Size, SymbolicGraph, SymbolicShape};
+use indim_graph::{AxisSlice, ShapedGraph, SymbolicGraph};
 use indim_ops::{DType, ReduceOp};
 
 /// The graph of these outputs after all passes, with symbolic shapes.

@@ -7,7 +7,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, RunOptions, Threads, compile, compile_symbolic,
 };
-use indim_graph::{Array, Graph, Size, SizeFacts, SymbolicGraph, ValueId, evaluate};
+use indim_graph::{Array, Graph, SizeFacts, SymbolicGraph, ValueId, evaluate};
 use indim_ops::elements::*;
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op};
 use indim_shape::{RuleSet, Shape};
