@@ -305,6 +305,41 @@ fn every_operation_takes_every_type_it_says() {
     }
 }
 
+/// Neighbours without updates are stored together.
+#[test]
+fn few_updates_leave_the_other_elements() {
+    const SHAPES: [(&[usize], usize); 4] =
+        [(&[300], 0), (&[3, 200], 1), (&[2, 65, 1], 1), (&[129, 2], 0)];
+    for (shape, axis) in SHAPES {
+        for list in [&[0][..], &[64], &[-1], &[1000], &[63, 64], &[2, 64, 2], &[1000, 1000]] {
+            let of_updates = updates_shape(shape, axis, &[list.len()]);
+            for &dtype in DType::ALL {
+                for op in ScatterOp::ALL.into_iter().filter(|op| op.takes(dtype)) {
+                    let b = GraphBuilder::new();
+                    let x = b.parameter("x", dtype, shape).unwrap();
+                    let i = b.parameter("i", DType::I64, [list.len()]).unwrap();
+                    let u = b.parameter("u", dtype, &of_updates[..]).unwrap();
+                    let of = |x: &Value| {
+                        b.scatter(op, x, &i, &u, axis as i64, ScatterMode::Drop).unwrap()
+                    };
+                    let reversed = b.reverse(&x, &[axis as i64]).unwrap();
+                    let graph = b.finish(&[of(&x), of(&reversed)]).unwrap();
+                    let arguments = [
+                        numbers(dtype, shape),
+                        Array::new([list.len()], list.to_vec()).unwrap(),
+                        numbers(dtype, &of_updates),
+                    ];
+                    assert_same_bits(
+                        &graph,
+                        &arguments,
+                        &format!("{op} {dtype}{shape:?} at {list:?}"),
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn updates_of_an_axis_without_elements_are_dropped() {
     let b = GraphBuilder::new();

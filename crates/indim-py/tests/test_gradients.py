@@ -302,3 +302,12 @@ def cubed(x):
 def test_gradients_are_pickled_as_their_functions():
     gradient = pickle.loads(pickle.dumps(indim.grad(cubed)))
     assert gradient(np.array([2.0])) == [12]
+
+
+def test_scalars_of_numpy_have_tangents_and_gradients():
+    three, one = np.float64(3.0), np.float64(1.0)
+    value, tangent = indim.jvp(lambda x: x * x, (three,), (one,))
+    assert (value, tangent) == (9.0, 6.0)
+    value, tangent = indim.jvp(lambda p: p[0] * p[1], ([three, three],), ([one, three],))
+    assert (value, tangent) == (9.0, 12.0)
+    assert indim.grad(lambda p: p[0] * p[1])((three, one)) == (1.0, 3.0)

@@ -418,6 +418,33 @@ impl BoundScatter {
         }
     }
 
+    /// Stores the elements of targets without updates, which have one index `outer` along the axes before the
+    /// scattered one. A target is one element.
+    ///
+    /// # Safety
+    /// The obligations of [`BoundNest::run`], for the tiles of the targets.
+    unsafe fn store_unchanged(&self, bases: &Bases<'_>, outer: usize, targets: Range<usize>) {
+        let run = |operand: usize| StridedRun {
+            stride: self.axis_strides[operand],
+            ..self.run_of(bases, operand, (outer, targets.start), 0)
+        };
+        let FoldFunctions { begin, finish, .. } = self.scatter.functions;
+        let mut accumulators = MaybeUninit::<Accumulators>::uninit();
+        let folded = accumulators.as_mut_ptr().cast();
+        for first in (0..targets.len()).step_by(MAX_ACCUMULATORS) {
+            let count = MAX_ACCUMULATORS.min(targets.len() - first);
+            // SAFETY:
+            // - the caller ensures that the operand and the stores have an element for each target;
+            // - there are at least `count` accumulators of any type, which `begin` sets.
+            unsafe {
+                begin(run(self.scatter.operand).at(first), folded, count);
+                for store in 0..self.scatter.stores {
+                    finish(run(store).at(first), folded, count);
+                }
+            }
+        }
+    }
+
     /// Combines the updates of these targets.
     ///
     /// # Safety
@@ -426,18 +453,16 @@ impl BoundScatter {
     unsafe fn fold_rows(&self, bases: &Bases<'_>, rows: Range<usize>) {
         if !self.has_one_update {
             let SortedUpdates { starts, updates } = self.sorted(bases);
-            return rows.for_each(|row| {
-                let target = row % self.size;
-                // SAFETY:
-                // - the caller has the same obligations for each of `rows`;
-                // - `prepare` has written the start of each target, the end of the last one, and the offset
-                //   of each update; starts increase up to the number of updates.
+            let updates_of = |target: usize| {
+                // SAFETY: `prepare` has written the start of each target, the end of the last one, and the
+                // offset of each update; starts increase up to the number of updates.
                 unsafe {
                     let (first, end) = (*starts.add(target), *starts.add(target + 1));
-                    let updates = core::slice::from_raw_parts(updates.add(first), end - first);
-                    self.fold_row(bases, row, updates);
+                    core::slice::from_raw_parts(updates.add(first), end - first)
                 }
-            });
+            };
+            // SAFETY: the caller has the same obligations.
+            return unsafe { self.fold_or_store_rows(bases, rows, updates_of) };
         }
         // SAFETY: the caller has the same obligations.
         let only = unsafe { self.only_target(bases) };
@@ -448,10 +473,41 @@ impl BoundScatter {
             // SAFETY: the caller has the same obligations for each of `rows`; the only update has offset 0.
             return changed.for_each(|row| unsafe { self.fold_row(bases, row, &[0]) });
         }
-        for row in rows {
-            let updates = &[0][..usize::from(row % self.size == only)];
-            // SAFETY: the caller has the same obligations for each of `rows`; the only update has offset 0.
-            unsafe { self.fold_row(bases, row, updates) }
+        // The only update has offset 0.
+        let updates_of = |target: usize| &[0][..usize::from(target == only)];
+        // SAFETY: the caller has the same obligations.
+        unsafe { self.fold_or_store_rows(bases, rows, updates_of) }
+    }
+
+    /// Combines the updates of these targets; `updates_of` gives the offsets of those of each.
+    ///
+    /// # Safety
+    /// - the obligations of [`BoundNest::run`], for the tiles of the targets;
+    /// - each offset is that of an update from the first update, in bytes.
+    #[inline(always)]
+    unsafe fn fold_or_store_rows<'u>(
+        &self,
+        bases: &Bases<'_>,
+        mut rows: Range<usize>,
+        updates_of: impl Fn(usize) -> &'u [isize],
+    ) {
+        while !rows.is_empty() {
+            let (outer, target) = (rows.start / self.size, rows.start % self.size);
+            // Targets of one element are stored together, which vectors make fast.
+            let end = match self.elements {
+                1 => self.size.min(target + rows.len()),
+                _ => target,
+            };
+            let unchanged =
+                (target..end).take_while(|&target| updates_of(target).is_empty()).count();
+            // SAFETY: the caller has the same obligations for each of `rows`.
+            unsafe {
+                match unchanged {
+                    0 => self.fold_row(bases, rows.start, updates_of(target)),
+                    _ => self.store_unchanged(bases, outer, target..target + unchanged),
+                }
+            }
+            rows.start += unchanged.max(1);
         }
     }
 

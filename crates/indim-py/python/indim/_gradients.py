@@ -206,6 +206,8 @@ def _in_containers_of(primal, tangent):
 
 def _as_tangent(primal, tangent):
     """The tangent of an array; a number has the type of the array."""
+    if isinstance(tangent, np.generic):
+        return np.asarray(tangent)
     return np.asarray(tangent, primal.dtype) if _is_number(tangent) else tangent
 
 
@@ -392,4 +394,5 @@ def _as_arrays(value, name):
             f"a gradient of {name} is asked for with respect to the whole number {value!r}, which moves in "
             f"steps; pass {float(value)!r}"
         )
-    return np.asarray(value) if _is_number(value) else value
+    # A tuple of NumPy's scalars would be one array for a compiled function.
+    return np.asarray(value) if _is_number(value) or isinstance(value, np.generic) else value
