@@ -84,7 +84,7 @@ def _union1d(ar1, ar2):
 @implements(np.setdiff1d)
 def _setdiff1d(ar1, ar2, assume_unique=False):
     values = np.ravel(asarray(ar1)) if assume_unique else _unique(asarray(ar1))
-    return values[~np.isin(values, ar2)]
+    return _sizes_from_data.compress(~np.isin(values, ar2), values)
 
 
 @implements(np.intersect1d)
@@ -92,7 +92,7 @@ def _intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     refuse_given("intersect1d", return_indices=return_indices or None)
     ar1, ar2 = np.ravel(asarray(ar1)), np.ravel(asarray(ar2))
     values = np.sort(ar1) if assume_unique else _unique(ar1)
-    return values[np.isin(values, ar2)].astype(np.result_type(ar1, ar2))
+    return _sizes_from_data.compress(np.isin(values, ar2), values).astype(np.result_type(ar1, ar2))
 
 
 @implements(np.setxor1d)

@@ -24,7 +24,8 @@ class SizeFromDataError(TypeError):
     """A size depends on data, where a function is traced without its arguments' data."""
 
 
-# User code that catches errors must not catch these, so they are no ``Exception``.
+# User code that catches errors should not catch these, so they are no ``Exception``. If it does, the recording
+# still knows them: see `Recording.ended`.
 
 
 class _NoData(BaseException):
@@ -47,27 +48,34 @@ class _Positions:
         #: By recording and name of a mask. The key holds the recording, so that its id is unique.
         self._known = {}
 
-    def of(self, mask, outermost):
-        """The positions of a mask, which the outermost recording computes by ``outermost()``."""
+    def of(self, mask, recording):
+        """The positions of a mask; ``recording`` is the outermost one."""
         key = mask._recording, mask._name
         if key not in self._known:
             self._known[key] = next(self._given, None)
         if self._known[key] is None:
-            raise _MaskFound(outermost())
+            raise recording.ended(_MaskFound(_outermost(mask)))
         return self._known[key]
 
 
-def positions_of(mask, message):
-    """The positions, in ``mask.ravel()``, of the true elements of a traced mask; ``message`` is the error
-    where no stage can compute it: in loops, branches and ``vmap``, and without data."""
+def positions_of(mask, subject, advice):
+    """The positions, in ``mask.ravel()``, of the true elements of a traced mask. Where no stage can compute
+    it, the error says that ``subject`` is not known, and ``advice``."""
     recording = mask._recording
     while recording.outer is not None:
         if recording.derivative_mode is None:
-            raise TypeError(message)
+            raise TypeError(
+                f"{subject} depends on data, and loops, branches, `vmap` and Jacobians have no stages: {advice}"
+            )
         recording = recording.outer
     if recording.positions is None:
-        raise _NoData(message)
-    return recording.positions.of(mask, lambda: _outermost(mask))
+        raise recording.ended(
+            _NoData(
+                f"{subject} depends on data, which types, exported programs and arrays of Dask, Cubed, xarray "
+                f"and pandas do not have here: {advice}"
+            )
+        )
+    return recording.positions.of(mask, recording)
 
 
 def trace(function, recorder, arguments):
@@ -93,13 +101,16 @@ class Stages:
 
     def __init__(self, compiled, body):
         def stage(positions, *arguments):
-            running_recording().positions = _Positions(positions)
+            recording = running_recording()
+            recording.positions, results = _Positions(positions), None
             try:
-                return {"results": body(*arguments)}
-            except _MaskFound as found:
-                return {"mask": found.mask}
+                results = body(*arguments)
+            except _MaskFound:
+                pass
+            found, recording.end = recording.end, None
+            return {"results": results} if found is None else {"mask": found.mask}
 
-        stage.__qualname__ = name = body.__qualname__
+        stage.__qualname__ = name = _name_of(body)
         setattr(stage, ADAPTED, getattr(body, ADAPTED, body))
         rows = [("positions", "position", False, None), *map(_by_position, compiled._parameters)]
         self._name = name
@@ -130,6 +141,10 @@ class Stages:
         )
 
 
+def _name_of(function):
+    return getattr(function, "__qualname__", None) or repr(function)
+
+
 def _by_position(row):
     name, kind, is_static, default = row
     return name, "rest" if kind == "rest" else "position", is_static, default
@@ -139,7 +154,7 @@ def run(compiled, body, arguments, out, order):
     """The results of a compiled function for arguments by position. The compiled part calls it."""
     if out is not None:
         raise TypeError(
-            f"the sizes of {body.__qualname__} depend on data, so it takes no `out`: leave it out, and copy "
+            f"the sizes of {_name_of(body)} depend on data, so it takes no `out`: leave it out, and copy "
             "the results"
         )
     if compiled._stages is None:

@@ -53,6 +53,7 @@ def complete(namespace):
         "bool_": ScalarType("bool"),
         "full": full,
         "ndarray": ndarray,
+        "where": _where(namespace["where"]),
     }
     namespace.update(added)
     namespace["__all__"] = sorted({*namespace["__all__"], *added})
@@ -67,6 +68,17 @@ def of_numpy(name):
 
 #: The code to write for names that have another meaning in NumPy than in jax.numpy.
 _ADVICE = {"vectorize": "indim.numpy has no 'vectorize': write indim.vmap(f)"}
+
+
+def _where(own):
+    """``where`` that also takes a condition alone, as ``nonzero``."""
+
+    def where(condition, *choices, size=None, fill_value=0, **keywords):
+        if choices or keywords:
+            return own(condition, *choices, **keywords)
+        return _sizes_from_data.nonzero(condition, size=size, fill_value=fill_value)
+
+    return functools.update_wrapper(where, own)
 
 
 # NumPy's signatures.

@@ -61,8 +61,8 @@ class CompiledFunction(_CompiledFunction):
     def explain(self, *args, **kwargs):
         """The program for these arguments, or for those of the last call: text, ``.json``, ``.svg``.
 
-        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. Of a function whose sizes
-        depend on data it is the last stage, which takes the positions of the true elements of masks.
+        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. If sizes depend on data, the
+        program is that of the last stage, which takes the positions of the true elements of masks.
         """
         explained = self._explained(args, kwargs)
         if explained is None:
@@ -80,6 +80,8 @@ class CompiledFunction(_CompiledFunction):
                     raise
             # A call makes the stages.
             self(*args, **kwargs)
+        elif any(isinstance(value, str) for value in (*args, *kwargs.values())):
+            raise SizeFromDataError(f"the sizes of {self!r} depend on data: give arrays instead of types")
         return self._stages.explain(self._bind(args, kwargs) if args or kwargs else None)
 
     def export(self, format, *args, path=None, exact=False, opset=None, **kwargs):
@@ -96,7 +98,7 @@ class CompiledFunction(_CompiledFunction):
         return WrittenModel(*self._export((format, path, exact, opset), args, kwargs))
 
     def _repr_svg_(self):
-        explained = self._explain()
+        explained = self._explained((), {})
         return None if explained is None else Explanation(*explained).svg
 
     def __reduce__(self):

@@ -30,28 +30,38 @@ def getitem(x, keys):
             _check(mask, x, axis)
             # A list is known, and its positions too.
             known = isinstance(key, list)
-            found.extend(np.nonzero(key) if known else nonzero(mask, _message(x)))
+            found.extend(np.nonzero(key) if known else nonzero(mask, *_message(x)))
         else:
             found.append(key)
         axis += _axis_count(key)
     return x[tuple(found)]
 
 
-def nonzero(mask, message):
-    """The positions of the true elements of a traced mask, an array for each axis; ``message`` is that of
-    ``positions_of``."""
-    positions = positions_of(mask, message)
+def nonzero(mask, subject, advice):
+    """The positions of the true elements of a traced mask, an array for each axis; ``subject`` and ``advice``
+    are those of ``positions_of``."""
+    positions = positions_of(mask, subject, advice)
     if mask.ndim == 1:
         return (positions,)
-    sizes = mask.shape
-    steps = [int(np.prod(sizes[axis + 1 :], dtype=np.int64)) for axis in range(mask.ndim)]
-    # A step of 0 belongs to a mask without elements, which has no positions.
-    within = [positions // max(step, 1) for step in steps]
-    return (within[0], *(index % max(size, 1) for index, size in zip(within[1:], sizes[1:])))
+    found, axes = [], range(mask.ndim)
+    for axis in reversed(axes):
+        # The size of the axis, as a traced number: a read of `shape` would tie the traced function to it. A
+        # mask without elements has no positions, so its sizes may be 1.
+        line = mask[tuple(slice(None) if other == axis else slice(1) for other in axes)]
+        size = np.maximum(np.sum(np.ones_like(line, np.int64)), 1)
+        found.append(positions % size if axis else positions)
+        positions = positions // size
+    return tuple(reversed(found))
 
 
 def _mask(x, key):
-    return key if isinstance(key, Tracer) else x._recording.tracer(np.asarray(key), "mask")
+    """A mask as a traced value. One that is none is known outside of loops and the like."""
+    if isinstance(key, Tracer):
+        return key
+    recording = x._recording
+    while recording.outer is not None:
+        recording = recording.outer
+    return recording.tracer(np.asarray(key), "mask")
 
 
 def _axis_count(key):
@@ -64,10 +74,10 @@ def _axis_count(key):
 def _rows(x, mask):
     """``x[mask]`` of a mask over the first axes."""
     _check(mask, x, 0)
-    positions = positions_of(mask, _message(x))
-    if mask.ndim > 1:
-        x = x.reshape((-1, *x.shape[mask.ndim :]))
-    return np.take(x, positions, axis=0, mode="clip")
+    if 1 < mask.ndim < x.ndim:
+        return x[nonzero(mask, *_message(x))]
+    x = x.reshape(-1) if mask.ndim > 1 else x
+    return np.take(x, positions_of(mask, *_message(x)), axis=0, mode="clip")
 
 
 def _check(mask, x, axis):
@@ -83,16 +93,11 @@ def _check(mask, x, axis):
                 f"the mask has {of_mask} elements along axis {position}, and `{x._value_text}` has {size} "
                 f"along axis {axis + position}"
             )
-    if mask.ndim == x.ndim:
-        # This operation computes nothing, and checks the shapes of later calls.
-        _functions.apply("logical_and", (mask, np.ones_like(x, np.bool_)), (), "none")
-    else:
-        # Reads of the sizes tie the traced function to them.
-        _ = x.shape
+    others = tuple(other for other in range(x.ndim) if not axis <= other < axis + mask.ndim)
+    # This operation computes nothing, and checks the shapes of later calls.
+    truth = x.astype(np.bool_)
+    _functions.apply("logical_and", (mask, np.any(truth, axis=others) if others else truth), (), "none")
 
 
 def _message(x):
-    return (
-        f"how many elements of `{x._value_text}` a mask keeps is not known before it is computed, and "
-        f"here no stage computes it: {NO_MASK}"
-    )
+    return f"how many elements of `{x._value_text}` a mask keeps", NO_MASK

@@ -31,7 +31,7 @@ def nonzero(x, *, size=None, fill_value=0):
     if x.ndim == 0:
         raise ValueError("nonzero takes an array with axes; write indim.nonzero(x.reshape(1))")
     if size is None:
-        return _masks.nonzero(_truth(x), _no_size("nonzero")) if isinstance(x, Tracer) else np.nonzero(x)
+        return _masks.nonzero(_truth(x), *_no_size("nonzero")) if isinstance(x, Tracer) else np.nonzero(x)
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * x.ndim
     if len(fills) != x.ndim:
         raise ValueError(f"fill_value has {len(fills)} numbers, and x has {x.ndim} axes")
@@ -48,7 +48,7 @@ def flatnonzero(x, *, size=None, fill_value=0):
     """The positions in ``x.ravel()`` of the elements that are not zero; ``size`` is that of ``nonzero``."""
     x = _array(x, "x")
     if size is None and isinstance(x, Tracer):
-        return positions_of(_truth(x), _no_size("flatnonzero"))
+        return positions_of(_truth(x), *_no_size("flatnonzero"))
     return nonzero(x.reshape(-1), size=size, fill_value=fill_value)[0]
 
 
@@ -80,7 +80,7 @@ def compress(condition, x, axis=None, *, size=None, fill_value=0):
             positions = np.flatnonzero(condition)
         else:
             condition = tracer_of((condition, x))._recording.tracer(condition, "condition")
-            positions = positions_of(_truth(condition), _no_size("compress"))
+            positions = positions_of(_truth(condition), *_no_size("compress"))
         # A true element beyond the end of the axis is an index out of range.
         return np.take(np.ravel(x) if axis is None else x, positions, axis=axis or 0)
     x = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
@@ -155,10 +155,8 @@ def _unique_in_stages(x, return_index, return_inverse, return_counts, equal_nan)
         elements = x.reshape(-1)[order]
     else:
         elements = np.sort(x.reshape(-1))
-    starts = np.ones_like(elements, np.bool_)
-    if 0 not in _shape(x):
-        starts = _differs_from_previous(elements, equal_nan)
-    positions = positions_of(starts, _no_size("unique"))
+    starts = _differs_from_previous(elements, equal_nan)
+    positions = positions_of(starts, *_no_size("unique"))
     results = [elements[positions]]
     if return_index:
         results.append(order[positions])
@@ -178,7 +176,8 @@ def _differs_from_previous(elements, equal_nan):
     differs = after != before
     if equal_nan and elements.dtype.kind in "fc":
         differs = differs & ~(np.isnan(after) & np.isnan(before))
-    return np.concatenate([np.ones(1, np.bool_), differs])
+    # An empty array has no first element.
+    return np.concatenate([np.ones_like(elements[:1], np.bool_), differs])
 
 
 class _Places:
@@ -218,11 +217,8 @@ def _truth(x):
 
 
 def _no_size(name):
-    """The message where no stage can compute the size."""
-    return (
-        f"the size of {name} depends on data, and here no stage computes it: write "
-        f"indim.{name}(..., size=k) for at most k elements"
-    )
+    """What has no size where no stage can compute it, and the advice."""
+    return f"the size of {name}", f"write indim.{name}(..., size=k) for at most k elements"
 
 
 #: Functions that take JAX's `size`.

@@ -45,6 +45,8 @@ def _record_trace(recording, function, arguments, roots, static):
     before = _captured.captures(*roots)
     with running(recording):
         result = function(*(_value(recording, static, *argument) for argument in arguments))
+        if recording.end is not None:
+            raise recording.end
         captured = _captured.unchanged_captures(before, _captured.captures(*roots))
         kind, keys, results = flatten(result)
         return kind, keys, [result_tracer(recording, value)._name for value in results], captured

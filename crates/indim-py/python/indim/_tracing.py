@@ -61,7 +61,7 @@ class Recording:
 
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
-        *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions"),
+        *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
     )
 
     def __init__(self, recorder, function, outer=None):
@@ -85,6 +85,8 @@ class Recording:
         self.batch = None
         #: The positions of masks that earlier stages computed: see `_data_stages.py`.
         self.positions = None
+        #: What ended the run of the function at a mask.
+        self.end = None
 
     def recorder(self, name):
         """The recorder, for an operation on the value called ``name``."""
@@ -95,6 +97,11 @@ class Recording:
                 "attributes or global names"
             )
         return self._recorder
+
+    def ended(self, end):
+        """The exception ``end``, which ends the run of the function, also if the function catches it."""
+        self.end = self.end or end
+        return end
 
     def parameter(self, source, name=None, removed=None):
         """A parameter that stands for ``source``, a value of the recording around, or for its elements along
