@@ -311,7 +311,7 @@ fn few_updates_leave_the_other_elements() {
     const SHAPES: [(&[usize], usize); 4] =
         [(&[300], 0), (&[3, 200], 1), (&[2, 65, 1], 1), (&[129, 2], 0)];
     for (shape, axis) in SHAPES {
-        for list in [&[0][..], &[64], &[-1], &[1000], &[63, 64], &[2, 64, 2], &[1000, 1000]] {
+        for list in [&[0_i64][..], &[64], &[-1], &[1000], &[63, 64], &[2, 64, 2], &[1000, 1000]] {
             let of_updates = updates_shape(shape, axis, &[list.len()]);
             for &dtype in DType::ALL {
                 for op in ScatterOp::ALL.into_iter().filter(|op| op.takes(dtype)) {

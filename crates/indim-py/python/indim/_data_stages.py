@@ -24,8 +24,8 @@ class SizeFromDataError(TypeError):
     """A size depends on data, where a function is traced without its arguments' data."""
 
 
-# User code that catches errors should not catch these, so they are no ``Exception``. If it does, the recording
-# still knows them: see `Recording.ended`.
+# User code that catches errors should not catch these, so they are no ``Exception``. If it does, the
+# recording still knows them: see `Recording.ended`.
 
 
 class _NoData(BaseException):
@@ -65,14 +65,15 @@ def positions_of(mask, subject, advice):
     while recording.outer is not None:
         if recording.derivative_mode is None:
             raise TypeError(
-                f"{subject} depends on data, and loops, branches, `vmap` and Jacobians have no stages: {advice}"
+                f"{subject} depends on data, and loops, branches, `vmap` and Jacobians have no stages: "
+                f"{advice}"
             )
         recording = recording.outer
     if recording.positions is None:
         raise recording.ended(
             _NoData(
-                f"{subject} depends on data, which types, exported programs and arrays of Dask, Cubed, xarray "
-                f"and pandas do not have here: {advice}"
+                f"{subject} depends on data, which types, exported programs and arrays of Dask, Cubed, "
+                f"xarray and pandas do not have here: {advice}"
             )
         )
     return recording.positions.of(mask, recording)
