@@ -4,16 +4,28 @@ use crate::concurrent::for_each_concurrently;
 
 /// Maximum bytes of one request. A longer run is read by several requests at once.
 pub const MAX_REQUEST_BYTES: usize = 4 << 20;
+/// Maximum number of runs of one request. Their positions take 1 MiB, a quarter of [`MAX_REQUEST_BYTES`]:
+/// single bytes at a distance of 32 or more still fill a request.
+const MAX_PARTS: usize = 128 << 10;
+/// Maximum bytes of memory of one request: its answer, and the positions of its runs.
+pub const MAX_REQUEST_MEMORY: usize = MAX_REQUEST_BYTES + MAX_PARTS * size_of::<Part>();
 /// Runs with a gap of at most this many bytes are read by one request: a request takes about as long as
 /// the transfer of so many bytes.
 const MAX_GAP_BYTES: usize = 64 << 10;
+
+/// A run in the byte range of a request. `u32` suffices for [`MAX_REQUEST_BYTES`].
+struct Part {
+    offset: u32,
+    bytes: u32,
+}
 
 /// A byte range for one request.
 struct Request<'a> {
     start: u64,
     bytes: usize,
-    /// The runs in the range: their offsets in it, and where they belong.
-    parts: Vec<(usize, &'a mut [u8])>,
+    parts: Vec<Part>,
+    /// Memory of the runs, one after another.
+    to: &'a mut [u8],
 }
 
 /// The requests for runs.
@@ -31,24 +43,22 @@ impl<'a, R: Iterator<Item = (u64, usize)>> Iterator for Requests<'a, R> {
 
     fn next(&mut self) -> Option<Request<'a>> {
         let (start, mut bytes) = self.next.take().or_else(|| self.runs.next())?;
-        let mut parts = Vec::new();
-        let mut take = |offset: usize, count: usize| {
-            let (part, rest) = core::mem::take(&mut self.rest).split_at_mut(count);
-            self.rest = rest;
-            parts.push((offset, part));
-        };
-        take(0, bytes);
+        let part = |offset: usize, count| Part { offset: offset as u32, bytes: count as u32 };
+        let (mut parts, mut total) = (vec![part(0, bytes)], bytes);
         for (run, count) in self.runs.by_ref() {
             let offset = usize::try_from(run - start).unwrap_or(usize::MAX);
             let is_near = offset <= bytes + MAX_GAP_BYTES;
-            if !is_near || offset + count > MAX_REQUEST_BYTES {
+            if !is_near || offset + count > MAX_REQUEST_BYTES || parts.len() == MAX_PARTS {
                 self.next = Some((run, count));
                 break;
             }
-            take(offset, count);
+            parts.push(part(offset, count));
+            total += count;
             bytes = offset + count;
         }
-        Some(Request { start, bytes, parts })
+        let (to, rest) = core::mem::take(&mut self.rest).split_at_mut(total);
+        self.rest = rest;
+        Some(Request { start, bytes, parts, to })
     }
 }
 
@@ -67,9 +77,11 @@ pub fn read_runs<E: Send>(
     let each = Requests { runs, next: None, rest: to };
     for_each_concurrently(each, requests, |request| {
         let bytes = read(request.start, request.bytes)?;
-        for (offset, part) in request.parts {
-            part.copy_from_slice(&bytes[offset..offset + part.len()]);
-            convert(part);
+        let mut rest = request.to;
+        for Part { offset, bytes: count } in request.parts {
+            let to = rest.split_off_mut(..count as usize).unwrap_or_default();
+            to.copy_from_slice(&bytes[offset as usize..][..to.len()]);
+            convert(to);
         }
         Ok(())
     })
@@ -102,6 +114,24 @@ mod tests {
             })
             .collect();
         assert_eq!(to.to_vec(), expected);
+    }
+
+    /// Every other byte, as a column of `u8[n, 2]`: the positions of its runs take more than their bytes.
+    #[test]
+    fn the_positions_of_runs_are_bounded() {
+        let count = 2 * MAX_PARTS + 1;
+        let runs = (0..count as u64).map(|index| (2 * index, 1));
+        let (requests, mut to) = (Mutex::new(Vec::new()), vec![0; count]);
+        let read = |start: u64, bytes: usize| {
+            requests.lock().unwrap().push((start, bytes));
+            Ok::<_, ()>((start..).take(bytes).map(|it| (it / 2) as u8).collect())
+        };
+        read_runs(runs, &mut to, 1, read, |_| ()).unwrap();
+        let full = 2 * MAX_PARTS as u64;
+        let expected = [(0, full as usize - 1), (full, full as usize - 1), (2 * full, 1)];
+        assert_eq!(requests.into_inner().unwrap(), expected);
+        assert!(to.iter().zip(0_usize..).all(|(&byte, index)| byte == index as u8));
+        assert_eq!(MAX_REQUEST_MEMORY, MAX_REQUEST_BYTES + (1 << 20));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indim_arrays::Array;
 use indim_io::npy::npy_header;
-use indim_io::range_requests::{MAX_REQUEST_BYTES, read_runs};
+use indim_io::range_requests::{MAX_REQUEST_BYTES, MAX_REQUEST_MEMORY, read_runs};
 use indim_io::runs::{FileRuns, write_next};
 use indim_io::{
     ByteStore, CompleteResult, FileErrorKind, FirstRead, Sink, StoredObject, check_complete,
@@ -19,7 +19,7 @@ use super::header::{self, ArrayHeader, MAX_PREFIX_BYTES};
 use crate::{ArrayRegion, FileError, Source, StoreError, StoreErrorKind};
 use indim_io::remote_name::without_query;
 
-/// Maximum requests at once: each holds up to [`MAX_REQUEST_BYTES`].
+/// Maximum requests at once: each holds up to [`MAX_REQUEST_MEMORY`].
 const MAX_REQUESTS: usize = 16;
 
 /// An array in a `.npy` object.
@@ -45,7 +45,7 @@ impl RemoteNpy {
             let length = usize::try_from(object.length()).unwrap_or(usize::MAX);
             let start = object.read(0, length.min(MAX_PREFIX_BYTES))?;
             let header = header::parse(&start, length).map_err(header_error)?;
-            let requests = (limit / 16 / MAX_REQUEST_BYTES).clamp(1, MAX_REQUESTS);
+            let requests = (limit / 16 / MAX_REQUEST_MEMORY).clamp(1, MAX_REQUESTS);
             Ok(RemoteNpy { name: shown.clone(), object, header, requests })
         };
         open().map_err(|kind: StoreErrorKind| StoreError::new(shown.clone(), kind))
@@ -86,7 +86,7 @@ impl Source for RemoteNpy {
     }
 
     fn scratch_bytes(&self) -> usize {
-        self.requests * MAX_REQUEST_BYTES
+        self.requests * MAX_REQUEST_MEMORY
     }
 
     fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
