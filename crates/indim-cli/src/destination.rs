@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::{
     ArrayFormat, CompleteResult, FileError, FileErrorKind, FileWriter, NamedArray, NpySink,
-    OutputFile, ResultMetadata, Sink, is_remote, write_npy_to, write_whole,
+    OutputFile, ResultMetadata, Sink, is_remote, without_query, write_npy_to, write_whole,
 };
 use indim::{Array, ArrayType, ArrayViewMut};
 use indim_graph::terminal::printable;
@@ -37,8 +37,14 @@ pub(crate) enum Destination {
 /// The format of a result with this path.
 ///
 /// # Errors
-/// `unknown-format` for an ending of another format.
+/// `unknown-format` for an ending of another format; `remote-name` for a remote name without a known ending.
 pub(crate) fn format_of(path: &Path) -> Result<&'static ArrayFormat, Diagnostic> {
+    if is_remote(path) {
+        // A query is part of no ending, and is refused later.
+        let shown = without_query(path);
+        let format = ArrayFormat::of_name(Path::new(&shown));
+        return format.filter(|it| it.is_writable()).ok_or_else(|| no_remote_format(&shown));
+    }
     let format = ArrayFormat::of_name(path);
     let Some(extension) = path.extension().and_then(OsStr::to_str) else {
         return Ok(format.unwrap_or(ArrayFormat::npy()));
@@ -51,6 +57,16 @@ pub(crate) fn format_of(path: &Path) -> Result<&'static ArrayFormat, Diagnostic>
         None if is_stream() => Ok(ArrayFormat::npy()),
         None => Err(unknown_format(path, extension)),
     }
+}
+
+/// The error of a remote name that says no format. Without an ending, as a source, it is a Zarr array.
+fn no_remote_format(shown: &str) -> Diagnostic {
+    let shown = printable(shown);
+    let message = format!(
+        "{shown}: the name of a result in a remote store has the ending .zarr or .npy, or a parent has the \
+         ending .zarr"
+    );
+    Diagnostic::new(ErrorCode::REMOTE_NAME, message)
 }
 
 fn unknown_format(path: &Path, extension: &str) -> Diagnostic {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indim::errors::{Diagnostic, ErrorCode};
-use indim::files::{ArrayFormat, ResultMetadata, is_remote, upload_bytes};
+use indim::files::{ArrayFormat, ResultMetadata, is_remote, upload_bytes, without_query};
 use indim::stream::StorageInfo;
 use indim::text::Expression;
 use indim::{ArrayType, Shape};
@@ -209,7 +209,7 @@ impl<'a> Outputs<'a> {
                 let chunks = Shape::from(chunks.as_slice());
                 print_message(&format!(
                     "note: {}: {result} is written in chunks of {chunks}, to stay within the limit",
-                    printable(&output.path.to_string_lossy())
+                    printable(&without_query(&output.path))
                 ));
             }
         }
@@ -238,7 +238,7 @@ impl<'a> Outputs<'a> {
             }
             let destination = Destination::open(&output.path, output.format, result, metadata)?;
             if destinations.iter().any(|earlier| earlier.overlaps(&destination)) {
-                let path = printable(&output.path.to_string_lossy());
+                let path = printable(&without_query(&output.path));
                 let message =
                     format!("{path}: two results would be written to this file or folder");
                 return Err(Diagnostic::new(ErrorCode::DUPLICATE_OUTPUT, message));
@@ -279,7 +279,8 @@ impl Output<'_> {
 
 /// Whether a path names a folder to be made: it ends with a separator.
 fn is_new_folder(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(std::path::is_separator) && !path.exists()
+    let ends_with_separator = path.to_string_lossy().ends_with(std::path::is_separator);
+    ends_with_separator && !is_remote(path) && !path.exists()
 }
 
 /// The output of a result in a folder: a `.npy` file with the name of the result. Prints a note if the

@@ -9,6 +9,7 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use url::form_urlencoded;
 
 use crate::failure;
 use crate::name::{RemoteName, Scheme};
@@ -53,6 +54,11 @@ const AZURE_CREDENTIALS: [&str; 10] = [
     "AZURE_MSI_ENDPOINT",
     "AZURE_IDENTITY_ENDPOINT",
 ];
+
+/// Parts of the names of variables whose values are secret, such as `AWS_SECRET_ACCESS_KEY`.
+const CREDENTIAL_PARTS: [&str; 5] = ["KEY", "PASSWORD", "SAS", "SECRET", "TOKEN"];
+/// Minimum bytes of a value that messages hide. Hiding shorter ones would make other words unreadable.
+const MIN_CREDENTIAL_BYTES: usize = 6;
 
 /// Maximum number of clients that are kept for later sources.
 const MAX_CLIENTS: usize = 16;
@@ -106,6 +112,29 @@ impl Settings {
             !value.is_empty() && beginnings.iter().any(|begin| name.starts_with(begin))
         };
         self.variables.iter().any(is_set)
+    }
+
+    /// The values that no message may contain, the longest first, as they are and as they are written in
+    /// queries.
+    pub(crate) fn credentials(&self) -> Vec<String> {
+        let is_credential = |(name, _): &&(String, String)| {
+            let parts = || name.split('_');
+            parts().any(|part| CREDENTIAL_PARTS.contains(&part)) && !name.ends_with("_FILE")
+        };
+        let mut found = Vec::new();
+        for (_, value) in self.variables.iter().filter(is_credential) {
+            // Of a signed query (`sv=2024&sig=...`) a server repeats single values.
+            let query = form_urlencoded::parse(value.trim_start_matches('?').as_bytes());
+            let signature =
+                query.filter(|(name, _)| name == "sig").map(|(_, value)| value.into_owned());
+            for secret in signature.chain([value.trim().to_owned()]) {
+                found.push(form_urlencoded::byte_serialize(secret.as_bytes()).collect());
+                found.push(secret);
+            }
+        }
+        found.retain(|secret: &String| secret.len() >= MIN_CREDENTIAL_BYTES);
+        found.sort_by_key(|secret| core::cmp::Reverse(secret.len()));
+        found
     }
 
     /// The variables whose names begin so, in lower case.
@@ -234,7 +263,8 @@ impl Settings {
             }
         };
         built.map_err(|error| {
-            let message = format!("the store cannot be used: {}", failure::without_secrets(&error));
+            let message =
+                format!("the store cannot be used: {}", failure::without_secrets(&error, self));
             Diagnostic::new(ErrorCode::REMOTE_NAME, message)
         })
     }

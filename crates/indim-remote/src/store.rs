@@ -1,13 +1,14 @@
 //! The objects below a remote name, and reads of them.
 
 use core::fmt;
+use core::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 
 use indim_io::{ByteStore, FirstRead, StoreErrorKind, StoredObject};
 use indim_shape::{Diagnostic, ErrorCode};
 use object_store::path::Path;
-use object_store::{Error, GetOptions, GetRange, ObjectMeta, ObjectStore};
+use object_store::{Error, GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 
 use crate::failure::{failed, request_failed};
 use crate::name::{RemoteName, Scheme};
@@ -36,8 +37,7 @@ pub(crate) struct Shared {
     pub(crate) name: RemoteName,
     /// The path of the name.
     prefix: Path,
-    /// Whether requests carry no credentials.
-    is_anonymous: bool,
+    settings: Settings,
 }
 
 impl fmt::Debug for RemoteStore {
@@ -60,29 +60,29 @@ impl RemoteStore {
         let prefix =
             prefix.map_err(|error| Diagnostic::new(ErrorCode::REMOTE_NAME, error.to_string()))?;
         let client = settings.client(&name)?;
-        let is_anonymous = settings.is_anonymous(name.scheme());
-        Ok(RemoteStore(Arc::new(Shared { client, name, prefix, is_anonymous })))
-    }
-}
-
-impl Shared {
-    pub(crate) fn path(&self, key: &str) -> Path {
-        key.split('/')
-            .filter(|part| !part.is_empty())
-            .fold(self.prefix.clone(), |path, part| path.join(part))
+        let settings = settings.clone();
+        Ok(RemoteStore(Arc::new(Shared { client, name, prefix, settings })))
     }
 
-    pub(crate) fn error(&self, key: &str, error: &Error) -> StoreErrorKind {
-        request_failed(&self.name, key, self.is_anonymous, error)
-    }
-}
-
-impl ByteStore for RemoteStore {
-    fn open(
+    /// Opens an object that may be missing, such as the attributes of an array. A refusal (401, 403) counts
+    /// as missing: stores answer so for an object that does not exist, unless the caller may list the bucket.
+    ///
+    /// # Errors
+    /// Like [`ByteStore::open`], except for a refusal.
+    pub fn open_optional(
         &self,
         key: &str,
         first: FirstRead,
     ) -> Result<Option<Box<dyn StoredObject>>, StoreErrorKind> {
+        match self.open_object(key, first) {
+            Err(OpenError::Request(
+                Error::PermissionDenied { .. } | Error::Unauthenticated { .. },
+            )) => Ok(None),
+            opened => self.found(key, opened),
+        }
+    }
+
+    fn open_object(&self, key: &str, first: FirstRead) -> Result<RemoteObject, OpenError> {
         let shared = &self.0;
         // Azure has no ranges from the end.
         let is_azure = shared.name.scheme() == Scheme::Azure;
@@ -97,27 +97,31 @@ impl ByteStore for RemoteStore {
             FirstRead::Whole { max_bytes } => max_bytes,
             _ => u64::MAX,
         };
-        let options = GetOptions { head, range: range.filter(|_| !head), ..GetOptions::default() };
+        let range = range.filter(|_| !head);
+        let has_range = range.is_some();
+        let options = GetOptions { head, range, ..GetOptions::default() };
         let (client, path) = (Arc::clone(&shared.client), shared.path(key));
         let answer = wait(async move {
             let answer = client.get_opts(&path, options).await?;
-            let (meta, range) = (answer.meta.clone(), answer.range.clone());
-            if head || meta.size > max_bytes && range.end - range.start > max_bytes {
-                return Ok((meta, 0, Vec::new()));
-            }
-            let bytes = answer.bytes().await?;
-            Ok((meta, range.start, Vec::from(bytes)))
+            let (meta, start) = (answer.meta.clone(), answer.range.start);
+            let bytes = match head || meta.size > max_bytes {
+                true => Vec::new(),
+                false => body(answer).await?,
+            };
+            Ok((meta, start, bytes))
         });
-        let (meta, start, bytes) = match answer? {
+        let (meta, start, bytes) = match answer.map_err(StoreErrorKind::from)? {
             Ok(answer) => answer,
-            Err(Error::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(shared.error(key, &error)),
+            // An empty object has no range.
+            Err(error) if has_range && is_range_refused(&error) => {
+                return self.open_object(key, FirstRead::Nothing);
+            }
+            Err(error) => return Err(OpenError::Request(error)),
         };
         if meta.size > max_bytes {
             let message = format!("it has {} bytes, of at most {max_bytes}", meta.size);
-            return Err(
-                failed(if key.is_empty() { shared.name.path() } else { key }, &message).into()
-            );
+            let object = if key.is_empty() { shared.name.path() } else { key };
+            return Err(StoreErrorKind::from(failed(object, &message)).into());
         }
         let shared = Arc::clone(shared);
         let mut object = RemoteObject { shared, key: key.to_owned(), meta, start, bytes };
@@ -126,7 +130,80 @@ impl ByteStore for RemoteStore {
             let count = usize::try_from(object.length() - object.start).unwrap_or(usize::MAX);
             object.bytes = object.request(object.start, count)?;
         }
-        Ok(Some(Box::new(object)))
+        Ok(object)
+    }
+
+    /// The object, or `None` if the server says that it does not exist.
+    fn found(
+        &self,
+        key: &str,
+        opened: Result<RemoteObject, OpenError>,
+    ) -> Result<Option<Box<dyn StoredObject>>, StoreErrorKind> {
+        match opened {
+            Ok(object) => Ok(Some(Box::new(object))),
+            Err(OpenError::Request(Error::NotFound { .. })) => Ok(None),
+            Err(OpenError::Request(error)) => Err(self.0.error(key, &error)),
+            Err(OpenError::Other(kind)) => Err(kind),
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn path(&self, key: &str) -> Path {
+        key.split('/')
+            .filter(|part| !part.is_empty())
+            .fold(self.prefix.clone(), |path, part| path.join(part))
+    }
+
+    pub(crate) fn error(&self, key: &str, error: &Error) -> StoreErrorKind {
+        request_failed(&self.name, key, &self.settings, error)
+    }
+}
+
+/// The error of an object that cannot be opened.
+enum OpenError {
+    Request(Error),
+    Other(StoreErrorKind),
+}
+
+impl From<StoreErrorKind> for OpenError {
+    fn from(kind: StoreErrorKind) -> Self {
+        OpenError::Other(kind)
+    }
+}
+
+/// Whether the server answered 416: it has no bytes in the range. The library has no name for this status.
+fn is_range_refused(error: &Error) -> bool {
+    matches!(error, Error::Generic { .. }) && error.to_string().contains("status code: 416")
+}
+
+/// The body of an answer. The library checks the range that the server states, not the bytes that follow.
+async fn body(answer: GetResult) -> Result<Vec<u8>, Error> {
+    let invalid = |message: &str| Error::Generic { store: "indim", source: message.into() };
+    let expected = usize::try_from(answer.range.end - answer.range.start).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    let reserved = bytes.try_reserve_exact(expected);
+    reserved.map_err(|_| invalid("there is no memory for the answer"))?;
+    let mut stream = answer.into_stream();
+    while let Some(part) = poll_fn(|context| stream.as_mut().poll_next(context)).await {
+        let part = part?;
+        if part.len() > expected - bytes.len() {
+            return Err(invalid(&format!(
+                "the answer has more than the {expected} bytes of its range"
+            )));
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(bytes)
+}
+
+impl ByteStore for RemoteStore {
+    fn open(
+        &self,
+        key: &str,
+        first: FirstRead,
+    ) -> Result<Option<Box<dyn StoredObject>>, StoreErrorKind> {
+        self.found(key, self.open_object(key, first))
     }
 
     fn concurrent_requests(&self) -> Option<usize> {
@@ -179,12 +256,12 @@ impl RemoteObject {
         let answer = wait(async move {
             let answer = client.get_opts(&path, options).await?;
             let meta = answer.meta.clone();
-            Ok((meta, answer.bytes().await?))
+            Ok((meta, body(answer).await?))
         });
         let (meta, read) = answer?.map_err(|error| self.changed_or_failed(&error))?;
         self.check_version(&meta)?;
         match read.len() == bytes {
-            true => Ok(Vec::from(read)),
+            true => Ok(read),
             false => Err(StoreErrorKind::FileChanged),
         }
     }

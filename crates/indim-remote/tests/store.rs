@@ -144,6 +144,71 @@ fn a_server_without_ranges_is_an_error() {
 }
 
 #[test]
+fn an_empty_object_is_shorter_than_each_range() {
+    let server = Server::start();
+    server.put("/x/a", "");
+    for first in [FirstRead::Start(10), FirstRead::End(10), WHOLE, FirstRead::Nothing] {
+        let object = store(&server).open("a", first).unwrap().unwrap();
+        assert_eq!(object.length(), 0);
+        assert!(object.into_bytes().unwrap().is_empty());
+    }
+    assert!(store(&server).open("none", FirstRead::Start(10)).unwrap().is_none());
+}
+
+/// The server states ranges of 10 bytes and sends 64 MiB.
+#[test]
+fn a_body_ends_with_its_range() {
+    let server = Server::start();
+    server.put("/x/a", vec![1; 100]);
+    let object = store(&server).open("a", FirstRead::Start(10)).unwrap().unwrap();
+    server.fail("/x/a", Fault::LongBody(64), 99);
+    let reads = [
+        object.read(50, 10).map(drop),
+        store(&server).open("a", FirstRead::Start(10)).map(drop),
+        store(&server).open("a", FirstRead::End(10)).map(drop),
+    ];
+    for read in reads {
+        let (code, message) = text(read.unwrap_err());
+        assert_eq!(code, "request-failed");
+        assert!(message.contains("more than the 10 bytes of its range"), "{message}");
+    }
+}
+
+#[test]
+fn a_refused_object_may_be_missing() {
+    let server = Server::start();
+    server.put("/x/a", "abc");
+    let store = store(&server);
+    let open = |status| {
+        server.fail("/x/a", Fault::Status(status), 1);
+        store.open_optional("a", WHOLE)
+    };
+    for status in [401, 403, 404] {
+        assert!(open(status).unwrap().is_none());
+    }
+    assert_eq!(text(open(400).unwrap_err()).0, "request-failed");
+    assert_eq!(store.open_optional("a", WHOLE).unwrap().unwrap().length(), 3);
+}
+
+#[test]
+fn an_answer_with_the_session_token_is_printed_without_it() {
+    let server = Server::start();
+    server.put("/bucket/x/a", "abc");
+    server.fail("/bucket/x/a", Fault::ExpiredToken, 99);
+    let settings = Settings::from_variables([
+        ("AWS_ENDPOINT_URL", &*server.address()),
+        ("AWS_ACCESS_KEY_ID", "id"),
+        ("AWS_SECRET_ACCESS_KEY", "HIDDEN"),
+        ("AWS_SESSION_TOKEN", "FQoG/HIDDEN+A=="),
+    ]);
+    let store = RemoteStore::open("s3://bucket/x", &settings).unwrap();
+    let (code, message) = text(read(&store).unwrap_err());
+    assert_eq!(code, "request-failed");
+    assert!(message.contains("<Token-0>...</Token-0>"), "{message}");
+    assert!(!message.contains("HIDDEN"), "{message}");
+}
+
+#[test]
 fn requests_to_s3_are_signed_if_there_are_credentials() {
     let server = Server::start();
     server.put("/bucket/x/a", "abc");

@@ -12,7 +12,7 @@ use crate::format_code::{self, FileWriter, FormatCode, FormatWriter, MapFile};
 use crate::{
     ArrayFile, FileError, FileErrorKind, OutputFile, ResultMetadata, Sink, Source, StoreError,
 };
-use crate::{is_remote, remote_name};
+use crate::{is_remote, remote_name, without_query};
 
 /// Maximum number of bytes that identify a format.
 const MAX_FIRST_BYTES: usize = 8;
@@ -464,7 +464,7 @@ fn not_written(path: &Path) -> StoreError {
 }
 
 fn format_error(path: &Path, message: String) -> StoreError {
-    StoreError::new(path.to_string_lossy(), Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message))
+    StoreError::new(without_query(path), Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message))
 }
 
 /// The first bytes of a regular file. Other files are not opened: a pipe would wait for its writer.

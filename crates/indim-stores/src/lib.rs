@@ -60,7 +60,7 @@ pub mod zarr;
 pub use array_file::ArrayFile;
 pub use format::{ArrayFormat, create, open};
 pub use format_code::{FileWriter, MapFile, NamedArray};
-pub use indim_io::remote_name::is_remote;
+pub use indim_io::remote_name::{is_remote, without_query};
 pub use indim_io::{
     ArrayRegion, CompleteOutput, CompleteResult, FileError, FileErrorKind, Geography,
     HIDDEN_PREFIX, HIDDEN_SUFFIX, MemoryLimitError, MemoryResult, MemorySink, MemorySource,

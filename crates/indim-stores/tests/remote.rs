@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use indim_ops::{ArrayType, DType};
 use indim_stores::zarr::{ZarrOptions, ZarrSink};
-use indim_stores::{ArrayRegion, Sink, Source, StoreError, open, write_npy};
+use indim_stores::{
+    ArrayRegion, ResultMetadata, Sink, Source, StoreError, create, open, write_npy,
+};
 use samples::{Samples, assert_holds};
 use server::{Fault, Server};
 
@@ -92,6 +94,27 @@ fn arrays_in_groups_and_consolidated_metadata() {
         }
         assert_holds(&*source(&server, &array).unwrap(), &npy, &path);
     }
+}
+
+/// A bucket answers 403 for objects that do not exist to those who may not list it.
+#[test]
+fn attributes_may_be_refused() {
+    let server = Server::start();
+    let array = r#"{"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|u1", "compressor": null,
+        "fill_value": 0, "order": "C", "filters": null}"#;
+    server.put("/x/.zarray", array);
+    server.put("/x/0", [1, 2]);
+    let open = |zattrs| {
+        server.fail("/x/zarr.json", Fault::Status(403), 1);
+        server.fail("/x/.zattrs", Fault::Status(zattrs), 1);
+        source(&server, "/x")
+    };
+    for status in [401, 403, 404] {
+        let read = open(status).unwrap().read(&ArrayRegion::new([0], [2])).unwrap();
+        assert_eq!(read.bytes(), [1, 2]);
+    }
+    // Another error may hide a scale factor.
+    assert_eq!(open(400).unwrap_err().code(), "request-failed");
 }
 
 #[test]
@@ -217,6 +240,13 @@ fn npy_is_read_by_ranges() {
 fn other_formats_and_results_are_refused() {
     for name in ["https://host/x.npz:x", "s3://bucket/x.png", "s3://bucket/x.csv:a"] {
         assert_eq!(open(name, 1 << 20).unwrap().unwrap_err().code(), "remote-name");
+    }
+    let array_type = ArrayType::new(DType::U8, [1]);
+    for name in ["https://u:HIDDEN@host/x.jpeg", "https://host/x.jpeg?sig=HIDDEN"] {
+        let created = create(name.as_ref(), &array_type, &ResultMetadata::default());
+        let error = created.unwrap_err();
+        assert_eq!(error.code(), "unknown-format");
+        assert!(!error.to_string().contains("HIDDEN"), "{error}");
     }
     let error = open("https://u:HIDDEN@host/x.zarr", 1 << 20).unwrap().unwrap_err();
     assert_eq!(error.code(), "remote-name");

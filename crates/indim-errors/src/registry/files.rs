@@ -287,9 +287,10 @@ codes! {
         title: "A remote name or a setting of a remote store is wrong",
         explanation: "A name has the form `s3://BUCKET/PATH`, `gs://BUCKET/PATH`, `az://CONTAINER/PATH` or \
             `https://HOST/PATH`. A web address with a password or a query is refused, because messages \
-            would show it. The message states what is wrong with a name or an environment variable.",
+            would show it. The name of a result has the ending `.zarr` or `.npy`. The message states what \
+            is wrong with a name or an environment variable.",
         example: Words("`indim eval 'x' x=s3://bucket`, which names no object."),
-        raised_by: ["indim-remote", "indim-stores"],
+        raised_by: ["indim-cli", "indim-remote", "indim-stores"],
     }
     REQUEST_FAILED = "request-failed" {
         title: "A request to a remote store failed",

@@ -20,6 +20,10 @@ pub(crate) enum Fault {
     Cut,
     /// Answers a request for a range with the whole object.
     NoRanges,
+    /// Answers 400 and repeats the session token, as S3 does if it is too old.
+    ExpiredToken,
+    /// Sends so many MiB where it states the length of the range.
+    LongBody(usize),
 }
 
 /// A request: the verb, the path with its query, and the range.
@@ -187,6 +191,12 @@ impl Server {
         thread::sleep(delay);
         let answered = match fault {
             Some(Fault::Status(status)) => respond(stream, status, "", b"on purpose", false),
+            Some(Fault::ExpiredToken) => {
+                let token = headers.get("x-amz-security-token").map_or("", String::as_str);
+                let text =
+                    format!("<Error><Code>ExpiredToken</Code><Token-0>{token}</Token-0></Error>");
+                respond(stream, 400, "", text.as_bytes(), false)
+            }
             Some(Fault::Stall) => {
                 thread::sleep(Duration::from_secs(20));
                 None
@@ -284,6 +294,13 @@ impl Server {
                 (206, &bytes[start..end])
             }
         };
+        if let Some(Fault::LongBody(mebibytes)) = fault {
+            let length = mebibytes << 20;
+            write!(stream, "HTTP/1.1 {status} X\r\n{fields}Content-Length: {length}\r\n\r\n")
+                .ok()?;
+            let block = vec![0; 1 << 20];
+            return (0..mebibytes).try_for_each(|_| stream.write_all(&block).ok());
+        }
         if fault == Some(Fault::Cut) {
             let length = part.len();
             write!(stream, "HTTP/1.1 {status} X\r\n{fields}Content-Length: {length}\r\n\r\n")

@@ -46,7 +46,12 @@ fn read_metadata(
 ) -> Result<(ArrayMetadata, Box<dyn StoredObject>), StoreErrorKind> {
     let read = Mutex::new([None, None, None]);
     for_each_concurrently(0..DOCUMENTS.len(), DOCUMENTS.len(), |index| {
-        let document = read_json(store, DOCUMENTS[index], max_bytes);
+        let (key, first) = (DOCUMENTS[index], FirstRead::Whole { max_bytes });
+        let opened = match key {
+            ".zattrs" => store.open_optional(key, first),
+            _ => store.open(key, first),
+        };
+        let document = opened.and_then(|it| it.map(|object| json(key, object)).transpose());
         read.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(document);
         Ok::<(), StoreErrorKind>(())
     })?;
@@ -71,10 +76,14 @@ pub(super) fn read_json(
     key: &str,
     max_bytes: u64,
 ) -> Result<Option<Document>, StoreErrorKind> {
-    let Some(object) = store.open(key, FirstRead::Whole { max_bytes })? else { return Ok(None) };
+    let opened = store.open(key, FirstRead::Whole { max_bytes })?;
+    opened.map(|object| json(key, object)).transpose()
+}
+
+fn json(key: &str, object: Box<dyn StoredObject>) -> Result<Document, StoreErrorKind> {
     let bytes = object.read(0, super::usize_of(object.length()))?;
     let text = serde_json::from_slice(&bytes);
-    Ok(Some((text.map_err(|error| bad_zarr(&format!("{key}: {error}")))?, object)))
+    Ok((text.map_err(|error| bad_zarr(&format!("{key}: {error}")))?, object))
 }
 
 /// The metadata of an array that has no documents of its own, from the consolidated metadata of a group

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use indim_io::{ByteStore, FirstRead};
-use indim_remote::{RemoteStore, Settings};
+use indim_remote::{RemoteName, RemoteStore, Settings};
 use serde_json::Value;
 
 use super::array_path::{CONSOLIDATED_GROUP, OTHER_GROUP, check_name, parent_groups, path_error};
@@ -37,8 +37,13 @@ impl RemoteTarget {
         }
         let mut new_groups = Vec::new();
         for (group, child) in parent_groups(name) {
+            let group = group.to_string_lossy();
+            // A bucket is no group.
+            if RemoteName::parse(&group).is_err() {
+                break;
+            }
             check_name(child)?;
-            let group = RemoteStore::open(&group.to_string_lossy(), &settings)?;
+            let group = RemoteStore::open(&group, &settings)?;
             match read_json(&group, "zarr.json", MAX_METADATA_BYTES)? {
                 Some((text, _)) if text["node_type"] != "group" => {
                     return Err(path_error(OTHER_GROUP));
