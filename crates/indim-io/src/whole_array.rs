@@ -18,8 +18,8 @@ pub fn read_whole(source: &dyn Source) -> Result<Array, StoreError> {
     }
 }
 
-/// Writes a whole array: chunk by chunk if the sink has chunks and the array is row-major, otherwise as
-/// one region.
+/// Writes a whole array: as one region, whose chunks the sink encodes and stores concurrently, or chunk by
+/// chunk if the sink is sequential and the array is row-major.
 ///
 /// # Errors
 /// Like [`Sink::write`].
@@ -27,7 +27,7 @@ pub fn write_whole(sink: &mut dyn Sink, array: &Array) -> Result<(), StoreError>
     let ArrayType { dtype, shape } = array.array_type().clone();
     let whole = ArrayRegion::whole(&shape);
     let chunks = match sink.chunks() {
-        Some(chunks) if array.is_row_major() => chunks.to_vec(),
+        Some(chunks) if sink.is_sequential() && array.is_row_major() => chunks.to_vec(),
         _ => return sink.write(&whole, array),
     };
     for region in ArrayRegion::grid(&shape, &chunks) {

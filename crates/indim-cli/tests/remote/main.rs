@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use indim::Array;
 use indim::files::{ResultMetadata, create, write_whole};
 use server::{Fault, Server};
 use tempfile::TempDir;
@@ -155,10 +156,78 @@ fn results_in_s3() {
         let error = run(&variables, &["eval", made, "-o", &uri]).unwrap_err();
         assert!(error.contains("error[zarr-in-place]"), "{error}");
     }
+    // A bucket is no group, whatever its name is.
+    for uri in ["s3://bucket.zarr/x.zarr", "s3://bucket.zarr/mean"] {
+        run(&variables, &["eval", made, "-o", uri]).unwrap();
+        let read = ["eval", "sum(x, axis=0)", &format!("x={uri}")];
+        assert_eq!(run(&variables, &read).unwrap(), "[6. 6. 6.]\n");
+    }
     for uri in ["https://host/y.npy", "https://host/y.zarr", "s3://bucket/y.png"] {
         let error = run(&variables, &["eval", made, "-o", uri]).unwrap_err();
         assert!(error.contains("error[remote-name]"), "{error}");
     }
+}
+
+#[test]
+fn names_of_results_are_printed_without_secrets() {
+    let folder = TempDir::new().unwrap();
+    let names = [
+        "https://u:SECRET@host/y.jpeg",
+        "https://host/y.jpeg?sig=SECRET",
+        "https://host/y.npy?sig=SECRET",
+        "https://u:SECRET@host/y",
+        "https://u:SECRET@host/y.zarr",
+        "https://u:SECRET@host/y.npz",
+        // A source without an ending is a Zarr array, and a file without one is `.npy`.
+        "s3://bucket/mean",
+        "s3://bucket/mean/",
+        "s3://bucket/y.png/",
+    ];
+    for name in names {
+        let mut command = command(&[]);
+        command.current_dir(folder.path()).args(["eval", "1.5 + 1", "-o", name]);
+        let output = command.output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains("error[remote-name]"), "{name}: {error}");
+        assert!(!error.contains("SECRET"), "{name}: {error}");
+    }
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+}
+
+/// A slash at the end makes a folder of files, but not in a remote store.
+#[test]
+fn a_remote_name_with_a_slash_is_no_folder_of_this_machine() {
+    let (server, folder) = (Server::start(), TempDir::new().unwrap());
+    let variables = s3(&server);
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let mut command = command(&variables);
+    command.current_dir(folder.path()).args(["eval", "1.5 + 1", "-o", "s3://bucket/y.npy/"]);
+    assert!(command.output().unwrap().status.success());
+    assert_eq!(server.paths(), ["/bucket/y.npy"]);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+}
+
+/// The first of 64 chunks, of which eight are stored at once, waits for a second; the others do not.
+#[test]
+fn a_slow_chunk_holds_up_no_other() {
+    let (server, folder) = (Server::start(), TempDir::new().unwrap());
+    let local = folder.path().join("x.zarr");
+    let made = Array::new([64, 1024], vec![1_u8; 64 * 1024]).unwrap();
+    let chunks = Some(vec![1, 1024]);
+    let metadata = ResultMetadata { chunks, ..ResultMetadata::default() };
+    let mut sink = create(&local, made.array_type(), &metadata).unwrap();
+    write_whole(&mut *sink, &made).unwrap();
+    sink.finish().unwrap();
+    let variables = s3(&server);
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let variables = [&variables[..], &[("INDIM_REMOTE_TIMEOUT", "1")]].concat();
+    server.fail_verb("PUT", "/bucket/y.zarr/c/0/0", Fault::Stall, 1);
+    let source = format!("x={}", local.display());
+    run(&variables, &["eval", "x + 1", &source, "-o", "s3://bucket/y.zarr"]).unwrap();
+    let mut puts = server.take_requests();
+    puts.retain(|it| it.verb == "PUT" && it.path.contains("/c/"));
+    let paths: Vec<&str> = puts.iter().map(|it| it.path.as_str()).collect();
+    assert_eq!((paths.len(), paths[64]), (65, "/bucket/y.zarr/c/0/0"), "{paths:?}");
 }
 
 #[test]

@@ -157,16 +157,15 @@ impl ZarrSink {
             // The chunks are not collected: there may be as many as elements.
             let mut chunks = ArrayRegion::grid(region.extents(), &self.chunks);
             let concurrency = encoding_concurrency(self.chunk_bytes());
+            #[cfg(feature = "remote")]
+            if let Target::Remote(_) = self.target {
+                let store = |chunk| self.store_chunk(region, &chunk, elements);
+                return for_each_concurrently(chunks, concurrency, store);
+            }
             loop {
                 let next: Vec<ArrayRegion> = chunks.by_ref().take(concurrency).collect();
                 if next.is_empty() {
                     return Ok(());
-                }
-                #[cfg(feature = "remote")]
-                if let Target::Remote(_) = self.target {
-                    let store = |chunk| self.store_chunk(region, &chunk, elements);
-                    for_each_concurrently(next.into_iter(), concurrency, store)?;
-                    continue;
                 }
                 next.par_iter().try_for_each(|chunk| self.store_chunk(region, chunk, elements))?;
             }
