@@ -3,6 +3,7 @@ runs as plain xarray."""
 
 import importlib.util
 import threading
+import traceback
 import warnings
 
 import numpy as np
@@ -137,6 +138,19 @@ def test_functions_that_are_traced(name, seed):
         lazy = f(chunked)
     assert is_chunked(lazy)
     check(lazy.compute(), function(x))
+
+
+@pytest.mark.filterwarnings("error:.*plain xarray")
+def test_masks_of_the_data_of_labelled_arrays_run_in_stages():
+    def f(x):
+        kept = (x.data * 2)[x.data > 0.5]
+        return xr.DataArray(kept, dims="k", name="kept") + 1, kept.sum()
+
+    for seed in (1, 2):
+        x = made(seed, "f8")
+        (labelled, total), (expected, expected_total) = indim.jit(f)(x), f(x)
+        xr.testing.assert_identical(labelled, expected)
+        np.testing.assert_allclose(total, expected_total)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -282,6 +296,31 @@ def test_mistakes_are_errors():
         indim.jit(lambda x: x.idxmax("nowhere"))(x)
 
 
+def test_a_mistake_of_both_runs_is_shown_once():
+    def failing(x):
+        raise ValueError("a mistake")
+
+    def caused(x):
+        try:
+            {}["key"]
+        except KeyError as error:
+            raise ValueError("a mistake") from error
+
+    def differing(x):
+        raise ValueError(type(x.variable._data).__name__)
+
+    def shown(function):
+        with pytest.raises(ValueError) as caught:
+            indim.jit(function)(made(1))
+        return "".join(traceback.format_exception(caught.value))
+
+    assert shown(failing).count("ValueError: a mistake\n") == 1
+    text = shown(caused)
+    assert text.count("ValueError: a mistake\n") == text.count("KeyError: 'key'\n") == 1
+    text = shown(differing)
+    assert "ValueError: Tracer\n" in text and "ValueError: ndarray\n" in text
+
+
 @pytest.mark.filterwarnings("ignore:.*plain xarray")
 def test_other_threads_compute_arrays_of_dask_meanwhile():
     import dask
@@ -301,3 +340,146 @@ def test_other_threads_compute_arrays_of_dask_meanwhile():
 
     assert is_chunked(f(x))
     assert others == [float(x.sum())] and dask.config.get("scheduler", None) is None
+
+
+class Other:
+    """A thread that configures a scheduler of Dask from one call to the other."""
+
+    def __init__(self, scheduler):
+        self._scheduler, self._steps = scheduler, [threading.Event() for _ in range(3)]
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self):
+        import dask
+
+        entered, leave, left = self._steps
+        with dask.config.set(scheduler=self._scheduler):
+            entered.set()
+            leave.wait(60)
+        left.set()
+
+    def entered(self):
+        assert self._steps[0].wait(60)
+        return self
+
+    def leave(self):
+        self._steps[1].set()
+        assert self._steps[2].wait(60)
+
+
+def plain_after(steps):
+    """A function that runs as plain xarray, and then runs the steps if its argument is in chunks."""
+
+    def f(x):
+        result = x.idxmax("lat")
+        if is_chunked(x):
+            steps()
+        return result
+
+    return indim.jit(f)
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_a_scheduler_that_another_thread_configures_meanwhile():
+    import dask
+
+    x, others, used = made(1).chunk(lon=2), [], []
+
+    def scheduler(graph, keys, **options):
+        used.append("other")
+        return dask.get(graph, keys, **options)
+
+    f = plain_after(lambda: others.append(Other(scheduler).entered()))
+    assert is_chunked(f(x))
+    # It stays configured until that thread leaves, and nothing is refused then.
+    float(x.sum())
+    assert used == ["other"]
+    others.pop().leave()
+    xr.testing.assert_identical(x.compute(), made(1))
+    assert used == ["other"]
+    assert dask.base.get_scheduler() is None
+    # The next function still refuses, and clears the configuration.
+    with pytest.raises(TypeError, match="loads an array of Dask"):
+        plain_after(lambda: x.compute())(x)
+    assert dask.config.get("scheduler", None) is None
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_a_scheduler_that_another_thread_leaves_meanwhile():
+    import dask
+
+    x, used = made(1).chunk(lon=2), []
+
+    def scheduler(graph, keys, **options):
+        used.append(threading.get_ident())
+        return dask.get(graph, keys, **options)
+
+    other = Other(scheduler).entered()
+
+    def steps():
+        # Until then, other threads compute by it.
+        thread = threading.Thread(target=x.compute)
+        thread.start()
+        thread.join()
+        other.leave()
+
+    assert is_chunked(plain_after(steps)(x))
+    assert len(used) == 1 and dask.config.get("scheduler", None) is None
+    x.compute()
+    assert len(used) == 1
+    with dask.config.set(scheduler=scheduler):
+        plain_after(lambda: None)(x)
+        assert dask.config.get("scheduler") is scheduler
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_a_function_waits_for_another_thread_that_runs_one():
+    import dask
+
+    x, results = made(1).chunk(lon=2), []
+
+    def steps():
+        thread = threading.Thread(target=lambda: results.append(inner(x)), daemon=True)
+        thread.start()
+        thread.join(30)
+        # The end of the other thread's function does not end this one's.
+        x.compute()
+
+    inner = plain_after(lambda: None)
+    with pytest.raises(TypeError, match="loads an array of Dask"):
+        plain_after(steps)(x)
+    assert [is_chunked(result) for result in results] == [True]
+    assert dask.config.get("scheduler", None) is None
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_functions_within_functions_refuse_until_the_outer_one_is_over():
+    x = made(1).chunk(lon=2)
+    inner = plain_after(lambda: None)
+
+    def steps():
+        inner(x)
+        x.compute()
+
+    with pytest.raises(TypeError, match="loads an array of Dask"):
+        plain_after(steps)(x)
+    assert isinstance(x.compute().data, np.ndarray)
+
+
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_other_threads_persist_on_workers_meanwhile():
+    distributed = pytest.importorskip("distributed")
+    x, persisted = made(1).chunk(lon=2), []
+
+    def steps():
+        thread = threading.Thread(target=lambda: persisted.append(x.persist()))
+        thread.start()
+        thread.join()
+
+    with distributed.Client(processes=False, dashboard_address=None):
+        f = plain_after(steps)
+        assert is_chunked(f(x))
+        assert distributed.futures_of(persisted)
+        with pytest.raises(TypeError, match="loads an array of Dask"):
+            plain_after(lambda: x.persist())(x)

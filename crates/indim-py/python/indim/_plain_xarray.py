@@ -56,6 +56,9 @@ def call(compiled, function, arguments, error):
         # A function of indim takes neither labelled arrays nor traced ones, and says what to write instead.
         raise error from failure
     except Exception as failure:
+        # A mistake of the function fails in both runs: the user sees it once.
+        if type(failure) is type(error) and str(failure) == str(error):
+            raise
         raise failure from error
     if not compiled._has_warned:
         compiled._has_warned = True
@@ -79,31 +82,72 @@ def _holds(leaf, package):
     return package_of(leaf._data if isinstance(leaf, xr.Variable) else leaf) == package
 
 
-#: Dask's configuration is that of all threads, so one function at a time changes it.
-_lock = threading.RLock()
-
-
 @contextlib.contextmanager
 def _without_loading(is_chunked):
     """The context in which Dask computes nothing in this thread, if arguments are in chunks."""
     if not is_chunked:
         yield
         return
-    import dask.threaded
+    import dask.config
 
-    def refuse(graph, keys, **options):
-        if threading.get_ident() != thread:
-            return usual(graph, keys, **options)
-        raise TypeError(
-            "the function loads an array of Dask, and a compiled function returns lazy arrays: compute what "
-            "it needs before the call and pass it as an argument, or leave the function to xarray"
-        )
+    settings, lock = dask.config.config, dask.config.config_lock
+    with lock:
+        scheduler = settings.get("scheduler")
+        if not isinstance(scheduler, _RefusingScheduler):
+            scheduler = settings["scheduler"] = _RefusingScheduler(scheduler)
+        scheduler.running += 1
+    _calls.depth = _depth() + 1
+    try:
+        yield
+    finally:
+        _calls.depth -= 1
+        with lock:
+            scheduler.running -= 1
+            # Another thread may have configured a scheduler meanwhile, which stays.
+            if not scheduler.running and settings.get("scheduler") is scheduler:
+                if scheduler.configured is None:
+                    settings.pop("scheduler", None)
+                else:
+                    settings["scheduler"] = scheduler.configured
 
-    thread = threading.get_ident()
-    with _lock:
-        usual = dask.base.get_scheduler() or dask.threaded.get
-        with dask.config.set(scheduler=refuse):
-            yield
+
+#: The depth of nested functions that run as plain xarray over Dask, for each thread.
+_calls = threading.local()
+
+
+def _depth():
+    return getattr(_calls, "depth", 0)
+
+
+class _RefusingScheduler:
+    """A scheduler of Dask that computes nothing in threads that run a function as plain xarray.
+
+    All threads share Dask's configuration. In the other threads this scheduler delegates to the one that it
+    replaces. A thread that enters ``dask.config.set(scheduler=...)`` while the function runs restores this
+    scheduler later, maybe after the function: then no thread is refused.
+    """
+
+    def __init__(self, configured):
+        #: The configured scheduler, or None.
+        self.configured = configured
+        #: The number of functions that run under this scheduler.
+        self.running = 0
+
+    def __bool__(self):
+        # Dask ignores a false scheduler and takes the client, or else the default of each collection.
+        # `persist` keeps results on workers only if it finds the client itself.
+        return _depth() > 0 or self.configured not in (None, "", "distributed", "dask.distributed")
+
+    def __call__(self, graph, keys, **options):
+        if _depth():
+            raise TypeError(
+                "the function loads an array of Dask, and a compiled function returns lazy arrays: compute "
+                "what it needs before the call and pass it as an argument, or leave the function to xarray"
+            )
+        import dask.threaded
+
+        scheduler = dask.base.get_scheduler(scheduler=self.configured or None) or dask.threaded.get
+        return scheduler(graph, keys, **options)
 
 
 # The warning.

@@ -64,13 +64,17 @@ def _run(program, compiled, function, arguments):
             raise
         # The function computes with coordinates in chunks: they are inputs too.
         program = _Program(compiled, function, arguments, takes_coordinates=True)
+        untraceable = None
     except Exception as error:
         # If this function is traced within another one, the other one runs as plain xarray.
         if error is not program.untraceable or any(map(holds_tracers, arguments.leaves)):
             raise
+        untraceable = error
+    if untraceable is not None:
+        # Outside of `except`, so that errors of the function do not show this one as their context.
         from . import _plain_xarray
 
-        return _plain_xarray.call(compiled, function, arguments, error)
+        return _plain_xarray.call(compiled, function, arguments, untraceable)
     return _run(program, compiled, function, arguments)
 
 
