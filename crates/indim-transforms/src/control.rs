@@ -56,7 +56,7 @@ pub(crate) fn result_number(kind: &NodeKind) -> Option<usize> {
 }
 
 /// The kind of the first result of a loop or branch.
-pub(crate) fn first_result(kind: &NodeKind) -> NodeKind {
+fn first_result(kind: &NodeKind) -> NodeKind {
     let mut kind = kind.clone();
     if let NodeKind::While { result, .. } | NodeKind::Branch { result, .. } = &mut kind {
         *result = 0;
@@ -66,8 +66,8 @@ pub(crate) fn first_result(kind: &NodeKind) -> NodeKind {
 
 /// The values of a graph that depend on some of its parameters, through loops and branches.
 ///
-/// Regions are visited again when more of their parameters depend, and never start again from nothing. So
-/// the number of visits of a region is at most the number of states of the loops around it.
+/// A region is visited again when more of its parameters depend. The visit keeps the results of the previous
+/// one. So the number of visits of a region is at most the number of states of the loops around it.
 pub(crate) struct Dependence<'a> {
     graph: &'a Graph,
     /// Whether the result of a node depends on its operands.

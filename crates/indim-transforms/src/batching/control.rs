@@ -1,5 +1,8 @@
 //! The rules of loops and branches.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use indim_graph::{Graph, GraphError, Node, NodeKind, Region, ScatterMode, TakeMode, ValueId};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::AxisMap;
@@ -7,51 +10,41 @@ use indim_shape::AxisMap;
 use super::VMAP;
 use super::walk::{BatchValue, Batcher};
 use crate::BuildResult;
-use crate::control::{DependentControl, first_result};
+use crate::control::{Controls, DependentControl};
 use indim_builder::{GraphBuilder, NodeAccess, Value};
 
-/// The results of the loops and branches so far. A loop with several results is several nodes with the same
-/// operands and regions; it is vectorised once.
-#[derive(Default)]
+/// The results of the loops and branches of a graph so far. A loop with several results is several nodes; it
+/// is vectorised once.
 pub(super) struct ControlResults {
-    results: Vec<(Node, Vec<BatchValue>)>,
+    controls: Controls,
+    /// The results, by the first nodes.
+    results: HashMap<ValueId, Vec<BatchValue>>,
 }
 
 impl ControlResults {
-    /// The results of the same loop or branch; `None` if it is not vectorised yet.
-    fn find(&self, node: &Node) -> Option<&[BatchValue]> {
-        let is_same = |other: &Node| {
-            other.operands == node.operands && first_result(&other.kind) == first_result(&node.kind)
-        };
-        let found = self.results.iter().find(|(other, _)| is_same(other));
-        found.map(|(_, results)| &results[..])
+    pub(super) fn of(graph: &Graph) -> Self {
+        ControlResults { controls: Controls::of(graph), results: HashMap::new() }
     }
 }
 
 impl Batcher<'_> {
-    /// A result of a loop or branch.
-    pub(super) fn control(
+    /// The results of a loop or branch.
+    pub(super) fn control<'r>(
         &self,
-        node: &Node,
+        (value, node): (ValueId, &Node),
         operands: &[BatchValue],
-        controls: &mut ControlResults,
-    ) -> Result<BatchValue, GraphError> {
-        let (NodeKind::While { result, .. } | NodeKind::Branch { result, .. }) = node.kind else {
-            unreachable!("invariant: the node is a loop or a branch")
-        };
-        if let Some(results) = controls.find(node) {
-            return Ok(results[result].clone());
-        }
-        let results = match &node.kind {
-            NodeKind::While { condition, body, limit, .. } => {
-                self.while_loop(node, (condition, body, *limit), operands)?
-            }
-            NodeKind::Branch { branches, .. } => self.branch(node, branches, operands)?,
-            _ => unreachable!("invariant: the node is a loop or a branch"),
-        };
-        let value = results[result].clone();
-        controls.results.push((node.clone(), results));
-        Ok(value)
+        so_far: &'r mut ControlResults,
+    ) -> Result<&'r [BatchValue], GraphError> {
+        Ok(match so_far.results.entry(so_far.controls.first(value)) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(match &node.kind {
+                NodeKind::While { condition, body, limit, .. } => {
+                    self.while_loop(node, (condition, body, *limit), operands)?
+                }
+                NodeKind::Branch { branches, .. } => self.branch(node, branches, operands)?,
+                _ => unreachable!("invariant: the node is a loop or a branch"),
+            }),
+        })
     }
 
     fn while_loop(

@@ -32,8 +32,8 @@ impl Batcher<'_> {
         parameters: &[BatchValue],
     ) -> Result<Vec<BatchValue>, GraphError> {
         let mut values: Vec<BatchValue> = Vec::with_capacity(graph.len());
-        let mut controls = ControlResults::default();
-        for (_, node) in graph.iter() {
+        let mut controls = ControlResults::of(graph);
+        for (value, node) in graph.iter() {
             let operands: Vec<BatchValue> =
                 node.operands.iter().map(|operand| values[operand.index()].clone()).collect();
             values.push(match &node.kind {
@@ -41,8 +41,8 @@ impl Batcher<'_> {
                 _ if operands.iter().all(|operand| !operand.is_batched) => {
                     self.shared(node, &operands)?
                 }
-                NodeKind::While { .. } | NodeKind::Branch { .. } => {
-                    self.control(node, &operands, &mut controls)?
+                NodeKind::While { result, .. } | NodeKind::Branch { result, .. } => {
+                    self.control((value, node), &operands, &mut controls)?[*result].clone()
                 }
                 NodeKind::Take { axis, mode } => {
                     self.take(*axis, *mode, &operands[0], &operands[1])?

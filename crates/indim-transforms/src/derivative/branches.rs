@@ -9,6 +9,7 @@ use indim_builder::{GraphBuilder, Value};
 
 use super::copy::{given_parameters, inline_used};
 use super::sweep::{Sweep, SweptParameters};
+use super::{numbered_parameter, numbered_parameters};
 
 /// The regions and operands of a branch.
 pub(super) struct BranchRule<'a> {
@@ -16,24 +17,27 @@ pub(super) struct BranchRule<'a> {
     /// The values of the operands in the builder: the index, then the arguments.
     pub(super) operands: Vec<Value>,
     /// Whether they depend differentiably on a requested parameter.
-    pub(super) depends: &'a [bool],
+    pub(super) depends: Vec<bool>,
     /// The integers among them that are known.
     pub(super) integers: Vec<Option<i128>>,
+    /// Whether the branch runs in each step of a loop: [`Sweep::of_body`].
+    pub(super) is_in_body: bool,
 }
 
 impl BranchRule<'_> {
     /// The cotangents of the operands that depend, computed from those of the results; each with the number
-    /// of its operand.
+    /// of its operand. The cotangent of an argument is added to its sum in `sums`.
     pub(super) fn cotangents(
         &self,
         b: &GraphBuilder,
-        cotangents: &[Option<Value>],
+        of_results: &[Option<Value>],
+        sums: &[Option<Value>],
     ) -> Result<Vec<(usize, Value)>, GraphError> {
-        let arguments: Vec<&Value> =
-            self.operands[1..].iter().chain(cotangents.iter().flatten()).collect();
+        let given = of_results.iter().chain(sums).flatten();
+        let arguments: Vec<&Value> = self.operands[1..].iter().chain(given).collect();
         let mut bodies = Vec::with_capacity(self.regions.len());
         for region in self.regions {
-            let rule = self.region_rule(region, cotangents)?;
+            let rule = self.region_rule(region, of_results, sums)?;
             let (inner, _) = b.begin_region(&[])?;
             let given = given_parameters(&rule, arguments.iter().copied());
             let results = inline_used(&inner, &rule, rule.outputs(), &given)?;
@@ -44,20 +48,17 @@ impl BranchRule<'_> {
         Ok(dependent.zip(of_operands).collect())
     }
 
-    /// The rule of a region. Its parameters are the arguments, then the cotangents of the results that have
-    /// one; its outputs are the cotangents of the arguments that depend.
+    /// The rule of a region. Its parameters are the arguments, the cotangents of the results that have one,
+    /// then the sums of the arguments that have one; its outputs are the cotangents of the arguments that
+    /// depend.
     fn region_rule(
         &self,
         region: &Region,
-        cotangents: &[Option<Value>],
+        of_results: &[Option<Value>],
+        sums: &[Option<Value>],
     ) -> Result<Graph, GraphError> {
         let b = GraphBuilder::new();
-        let parameter = |letter: char, number: usize, of: &ArrayType| {
-            b.parameter(&format!("{letter}{number}"), of.dtype, of.shape.clone())
-        };
-        let values =
-            region.parameter_types().enumerate().map(|(number, of)| parameter('c', number, of));
-        let values = values.collect::<Result<Vec<Value>, GraphError>>()?;
+        let values = numbered_parameters(&b, 'c', region.parameter_types().enumerate())?;
         let parameters = SweptParameters {
             values: &values,
             wrt: &self.depends[1..],
@@ -65,10 +66,19 @@ impl BranchRule<'_> {
         };
         let graph = region.graph();
         let mut sweep = Sweep::new(graph, &b, parameters)?;
-        for (number, of) in region.result_types().enumerate() {
-            if cotangents[number].is_some() {
-                sweep.add(graph.outputs()[number], parameter('d', number, of)?);
-            }
+        if self.is_in_body {
+            sweep = sweep.of_body();
+        }
+        let mut seeds = Vec::new();
+        for (number, of) in present(of_results, region.result_types()) {
+            seeds.push((number, numbered_parameter(&b, 'd', number, of)?));
+        }
+        // The sums first: a region may return an argument.
+        for (number, of) in present(sums, region.parameter_types()) {
+            sweep.begin_sum(graph.parameters()[number], numbered_parameter(&b, 's', number, of)?);
+        }
+        for (number, seed) in seeds {
+            sweep.add(graph.outputs()[number], seed);
         }
         sweep.run()?;
         let dependent = graph.parameters().iter().zip(&self.depends[1..]);
@@ -76,4 +86,12 @@ impl BranchRule<'_> {
         let results = results.map(|(&parameter, _)| sweep.gradient(parameter));
         b.finish(&results.collect::<Result<Vec<Value>, GraphError>>()?)
     }
+}
+
+/// The types of the values that are present, with their numbers.
+fn present<'t>(
+    values: &[Option<Value>],
+    types: impl Iterator<Item = &'t ArrayType>,
+) -> impl Iterator<Item = (usize, &'t ArrayType)> {
+    types.enumerate().filter(|(number, _)| values[*number].is_some())
 }

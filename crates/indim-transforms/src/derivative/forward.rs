@@ -8,10 +8,10 @@ use std::ops::Range;
 use indim_graph::{Graph, GraphError, Node, NodeKind, Region, ValueId, remove_unused};
 use indim_ops::{ArrayType, ScatterOp};
 
-use super::copy::{given_parameters, inline_used};
+use super::copy::{given_parameters, inline_used, used_values};
 use super::{
-    Differentiate, GRADIENT, carries_derivative, differentiable, parameters_in,
-    unused_parameter_name,
+    Differentiate, GRADIENT, add_term, carries_derivative, differentiable, numbered_parameter,
+    numbered_parameters, parameters_in, unused_parameter_name,
 };
 use crate::control::{Dependence, result_number};
 use indim_builder::{GraphBuilder, NodeAccess, Value};
@@ -35,31 +35,37 @@ pub(super) fn jvp(graph: &Graph, wrt: &[usize]) -> Result<Graph, GraphError> {
     let is_straight = graph.iter().all(|(value, node)| {
         result_number(&node.kind).is_none() || !dependence.values()[value.index()]
     });
-    let outputs = if is_straight {
-        let mut outputs = b.inline(graph, &parameters)?;
-        outputs.extend(pushforward(&b, graph, wrt, parameters, tangents)?);
-        outputs
-    } else {
-        // A parameter may occur several times in `wrt`.
-        let mut of_parameters: Vec<Option<Value>> = vec![None; parameters.len()];
-        for (&parameter, tangent) in wrt.iter().zip(tangents) {
-            let sum = &mut of_parameters[parameter];
-            *sum = Some(match sum.take() {
-                Some(sum_so_far) => sum_so_far + tangent,
-                None => tangent,
-            });
+    let outputs = match is_straight {
+        true => {
+            let mut outputs = b.inline(graph, &parameters)?;
+            outputs.extend(pushforward(&b, graph, wrt, parameters, tangents)?);
+            outputs
         }
-        let results = with_tangents(&b, graph, &parameters, of_parameters)?;
-        let mut outputs: Vec<Value> = results.iter().map(|(value, _)| value.clone()).collect();
-        for (value, tangent) in results {
-            let of = value.array_type()?;
-            if super::has_derivatives(&of) {
-                outputs.push(tangent_or_zeros(&b, tangent, &of)?);
+        false => {
+            // A parameter may occur several times in `wrt`.
+            let mut of_parameters: Vec<Option<Value>> = vec![None; parameters.len()];
+            for (&parameter, tangent) in wrt.iter().zip(tangents) {
+                add_term(&mut of_parameters[parameter], tangent);
             }
+            outputs_then_tangents(&b, with_tangents(&b, graph, &parameters, of_parameters)?)?
         }
-        outputs
     };
     Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+}
+
+/// The outputs, then the tangents of those of floats or complex numbers.
+fn outputs_then_tangents(
+    b: &GraphBuilder,
+    results: Vec<(Value, Option<Value>)>,
+) -> Result<Vec<Value>, GraphError> {
+    let mut outputs: Vec<Value> = results.iter().map(|(value, _)| value.clone()).collect();
+    for (value, tangent) in results {
+        let of = value.array_type()?;
+        if super::has_derivatives(&of) {
+            outputs.push(tangent_or_zeros(b, tangent, &of)?);
+        }
+    }
+    Ok(outputs)
 }
 
 /// The tangents of the outputs of a graph, computed from those of the parameters `wrt`. The graph is
@@ -100,8 +106,10 @@ fn with_tangents(
         node.operands.iter().for_each(|operand| last_uses[operand.index()] = value.index());
     }
     graph.outputs().iter().for_each(|output| last_uses[output.index()] = usize::MAX);
+    let is_used = used_values(graph, graph.outputs(), |value| !carries_derivative(&graph[value]));
     let (values, of_values) = (Vec::with_capacity(graph.len()), vec![None; graph.len()]);
-    let mut sweep = ForwardSweep { b, graph, dependence, last_uses, values, tangents: of_values };
+    let mut sweep =
+        ForwardSweep { b, graph, dependence, is_used, last_uses, values, tangents: of_values };
     sweep.run(parameters, tangents)?;
     let output = |output: &ValueId| {
         let index = output.index();
@@ -115,11 +123,13 @@ struct ForwardSweep<'a> {
     b: &'a GraphBuilder,
     graph: &'a Graph,
     dependence: Dependence<'a>,
+    /// Whether the derivative of an output uses the value.
+    is_used: Vec<bool>,
     /// The index of the last node that uses each value; `usize::MAX` for outputs.
     last_uses: Vec<usize>,
     /// The value in the builder of each node so far.
     values: Vec<Value>,
-    /// The tangent of each value that depends, once its segment is complete.
+    /// The tangent of each value that has one, once its segment is complete.
     tangents: Vec<Option<Value>>,
 }
 
@@ -164,8 +174,9 @@ impl ForwardSweep<'_> {
         self.add_tangents_of(segment_start..self.graph.len())
     }
 
-    fn depends(&self, value: ValueId) -> bool {
-        self.dependence.values()[value.index()]
+    /// Whether the tangent of a value is computed.
+    fn has_tangent(&self, value: ValueId) -> bool {
+        self.dependence.values()[value.index()] && self.is_used[value.index()]
     }
 
     /// Whether the tangent of a node is computed by a node of the same kind: that of a loop, a branch, and a
@@ -173,10 +184,13 @@ impl ForwardSweep<'_> {
     fn is_direct(&self, value: ValueId, node: &Node) -> bool {
         match node.kind {
             NodeKind::While { .. } | NodeKind::Branch { .. } => {
-                let first = self.dependence.controls().first(value);
-                self.dependence.results(first).contains(&true)
+                let controls = self.dependence.controls();
+                let results = controls.results(controls.first(value));
+                results.iter().any(|&(_, value)| self.has_tangent(value))
             }
-            NodeKind::Scatter { op: ScatterOp::Set | ScatterOp::Add, .. } => self.depends(value),
+            NodeKind::Scatter { op: ScatterOp::Set | ScatterOp::Add, .. } => {
+                self.has_tangent(value)
+            }
             _ => false,
         }
     }
@@ -189,45 +203,19 @@ impl ForwardSweep<'_> {
 
     /// Computes the tangents of the values in a segment of straight nodes.
     fn add_tangents_of(&mut self, segment: Range<usize>) -> Result<(), GraphError> {
-        let nodes = || self.graph.iter().skip(segment.start).take(segment.len());
-        let results: Vec<ValueId> = nodes()
+        let results: Vec<ValueId> = self
+            .nodes(&segment)
             .filter(|(value, node)| {
                 let is_parameter = matches!(node.kind, NodeKind::Parameter { .. });
                 let is_used_later = self.last_uses[value.index()] >= segment.end;
-                !is_parameter && is_used_later && self.depends(*value)
+                !is_parameter && is_used_later && self.has_tangent(*value)
             })
             .map(|(value, _)| value)
             .collect();
         if results.is_empty() {
             return Ok(());
         }
-        let inner = GraphBuilder::new();
-        let mut copies: HashMap<ValueId, Value> = HashMap::new();
-        let mut parameters: Vec<ValueId> = Vec::new();
-        let mut parameter = |value: ValueId, copies: &mut HashMap<ValueId, Value>| {
-            if let Entry::Vacant(entry) = copies.entry(value) {
-                let ArrayType { dtype, shape } = self.graph[value].array_type.clone();
-                entry.insert(inner.parameter(&format!("p{}", parameters.len()), dtype, shape)?);
-                parameters.push(value);
-            }
-            Ok::<(), GraphError>(())
-        };
-        for (value, node) in nodes() {
-            let is_control = result_number(&node.kind).is_some();
-            if is_control || matches!(node.kind, NodeKind::Parameter { .. }) {
-                parameter(value, &mut copies)?;
-                continue;
-            }
-            for &operand in node.operands.iter() {
-                parameter(operand, &mut copies)?;
-            }
-            let operands = node.operands.iter().map(|operand| inner.id(GRADIENT, &copies[operand]));
-            let operands = operands.collect::<Result<Vec<ValueId>, GraphError>>()?;
-            let copy = inner.add_node(node.kind.clone(), &operands, node.array_type.clone());
-            copies.insert(value, copy);
-        }
-        let outputs: Vec<&Value> = results.iter().map(|value| &copies[value]).collect();
-        let graph = inner.finish(&outputs)?;
+        let (graph, parameters) = self.segment_graph(&segment, &results)?;
         let (mut wrt, mut tangents) = (Vec::new(), Vec::new());
         for (position, value) in parameters.iter().enumerate() {
             if let Some(tangent) = &self.tangents[value.index()] {
@@ -241,6 +229,46 @@ impl ForwardSweep<'_> {
             self.tangents[value.index()] = Some(tangent);
         }
         Ok(())
+    }
+
+    /// The nodes of a segment.
+    fn nodes(&self, segment: &Range<usize>) -> impl Iterator<Item = (ValueId, &Node)> {
+        self.graph.iter().skip(segment.start).take(segment.len())
+    }
+
+    /// A segment as a graph with the outputs `results`. Its parameters are the returned values.
+    fn segment_graph(
+        &self,
+        segment: &Range<usize>,
+        results: &[ValueId],
+    ) -> Result<(Graph, Vec<ValueId>), GraphError> {
+        let inner = GraphBuilder::new();
+        let mut copies: HashMap<ValueId, Value> = HashMap::new();
+        let mut parameters: Vec<ValueId> = Vec::new();
+        let mut add_parameter = |value: ValueId, copies: &mut HashMap<ValueId, Value>| {
+            if let Entry::Vacant(entry) = copies.entry(value) {
+                let of = &self.graph[value].array_type;
+                entry.insert(numbered_parameter(&inner, 'p', parameters.len(), of)?);
+                parameters.push(value);
+            }
+            Ok::<(), GraphError>(())
+        };
+        for (value, node) in self.nodes(segment) {
+            let is_control = result_number(&node.kind).is_some();
+            if is_control || matches!(node.kind, NodeKind::Parameter { .. }) {
+                add_parameter(value, &mut copies)?;
+                continue;
+            }
+            for &operand in node.operands.iter() {
+                add_parameter(operand, &mut copies)?;
+            }
+            let operands = node.operands.iter().map(|operand| inner.id(GRADIENT, &copies[operand]));
+            let operands = operands.collect::<Result<Vec<ValueId>, GraphError>>()?;
+            let copy = inner.add_node(node.kind.clone(), &operands, node.array_type.clone());
+            copies.insert(value, copy);
+        }
+        let outputs: Vec<&Value> = results.iter().map(|value| &copies[value]).collect();
+        Ok((inner.finish(&outputs)?, parameters))
     }
 
     /// The value and the tangent of a linear scatter.
@@ -347,15 +375,12 @@ fn region_with_tangents(
     depends: &[bool],
 ) -> Result<Graph, GraphError> {
     let b = GraphBuilder::new();
-    let parameter = |letter: char, number: usize, of: &ArrayType| {
-        b.parameter(&format!("{letter}{number}"), of.dtype, of.shape.clone())
-    };
-    let types: Vec<&ArrayType> = region.parameter_types().collect();
-    let parameters = types.iter().enumerate().map(|(number, of)| parameter('s', number, of));
-    let parameters = parameters.collect::<Result<Vec<Value>, GraphError>>()?;
-    let mut tangents = vec![None; types.len()];
-    for (number, of) in types.iter().enumerate().filter(|(number, _)| has_tangent[*number]) {
-        tangents[number] = Some(parameter('t', number, of)?);
+    let parameters = numbered_parameters(&b, 's', region.parameter_types().enumerate())?;
+    let mut tangents = vec![None; parameters.len()];
+    for (number, of) in region.parameter_types().enumerate() {
+        if has_tangent[number] {
+            tangents[number] = Some(numbered_parameter(&b, 't', number, of)?);
+        }
     }
     let results = with_tangents(&b, region.graph(), &parameters, tangents)?;
     let mut outputs: Vec<Value> = results.iter().map(|(value, _)| value.clone()).collect();

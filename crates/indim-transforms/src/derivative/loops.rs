@@ -4,7 +4,7 @@
 //! the rule of the body uses; of a state that the rule only gathers from, the gathered part. The loop of the
 //! cotangents runs over the steps from the last to the first. In each step it computes the body again from
 //! the saved states, and propagates the cotangents of the states through it. It adds the cotangents of values
-//! from outside the loop to sums that begin as zeros.
+//! from outside the loop to sums that begin as those of the uses after the loop.
 //!
 //! A saved counter is computed from the number of the step. A state that no step changes is not saved.
 
@@ -16,12 +16,13 @@ use indim_ops::{ArrayType, DType, ScatterOp};
 use indim_shape::Shape;
 
 use crate::BuildResult;
+use crate::control::Dependence;
 use indim_builder::{GraphBuilder, Value};
 
-use super::GRADIENT;
 use super::copy::{given_parameters, inline_used, used_values};
 use super::sweep::{Sweep, SweptParameters};
 use super::trip_count::{TripCount, is_constant_state};
+use super::{GRADIENT, numbered_parameters};
 
 /// The operands of a loop: the initial states, then the values from outside that it reads.
 pub(super) struct LoopArguments {
@@ -37,6 +38,8 @@ pub(super) struct LoopArguments {
 pub(super) struct SavedLoop {
     arguments: LoopArguments,
     trip_count: TripCount,
+    /// The maximum number of steps.
+    limit: u64,
     /// The rule of the body. Its parameters are the operands of the loop in a step, then for each of them
     /// that depends a cotangent: of a state after the step, or the sum of the cotangents of a value from
     /// outside. Its outputs are these cotangents before the step, and these sums.
@@ -52,7 +55,7 @@ impl SavedLoop {
         node: &Node,
         arguments: LoopArguments,
     ) -> Result<Option<(SavedLoop, Vec<Value>)>, GraphError> {
-        let NodeKind::While { condition, body, limit, .. } = &node.kind else {
+        let &NodeKind::While { ref condition, ref body, limit, .. } = &node.kind else {
             unreachable!("invariant: the node is a loop")
         };
         let Some(trip_count) = TripCount::of(condition, body, &arguments.integers) else {
@@ -65,18 +68,18 @@ impl SavedLoop {
         };
         let operands = &arguments.operands;
         let (final_states, stacks) = match saved.is_empty() {
-            true => (b.while_of(condition, body, operands, *limit)?, Vec::new()),
+            true => (b.while_of(condition, body, operands, limit)?, Vec::new()),
             false => {
                 let saved = (&rule, &saved[..], trip_count.steps);
-                saving_loop(b, (condition, body, *limit), operands, saved)?
+                saving_loop(b, (condition, body, limit), operands, saved)?
             }
         };
         let stacks = saved.into_iter().zip(stacks).collect();
-        Ok(Some((SavedLoop { arguments, trip_count, rule, stacks }, final_states)))
+        Ok(Some((SavedLoop { arguments, trip_count, limit, rule, stacks }, final_states)))
     }
 
-    /// The cotangents of the operands, computed from those of the final states; each with the number of its
-    /// operand.
+    /// The cotangents of the operands that depend, each with the number of its operand. `cotangents` has
+    /// those of the final states, then the sums so far of those of the values from outside.
     pub(super) fn cotangents(
         &self,
         b: &GraphBuilder,
@@ -84,18 +87,39 @@ impl SavedLoop {
     ) -> Result<Vec<(usize, Value)>, GraphError> {
         let depends = &self.arguments.depends;
         let dependent: Vec<usize> = (0..depends.len()).filter(|&index| depends[index]).collect();
-        let initial = dependent.iter().map(|&operand| match cotangents.get(operand) {
-            Some(Some(cotangent)) => Ok(cotangent.clone()),
-            _ => b.zeros(&self.arguments.operands[operand].array_type()?),
+        let initial = dependent.iter().map(|&operand| match &cotangents[operand] {
+            Some(cotangent) => Ok(cotangent.clone()),
+            None => b.zeros(&self.arguments.operands[operand].array_type()?),
         });
         let initial = initial.collect::<Result<Vec<Value>, GraphError>>()?;
         let of_operands = match self.trip_count.steps {
             0 => initial,
-            steps => b.fori_loop(0..steps as i64, &initial, |b, position, cotangents| {
-                self.step(b, &((steps as i64 - 1) - position), cotangents)
-            })?,
+            steps => self.reversed(b, steps as i64, initial)?,
         };
         Ok(dependent.into_iter().zip(of_operands).collect())
+    }
+
+    /// The cotangents before the first step, computed from those after the last one. The loop has the limit
+    /// of the forward loop, and so fails like it, also if no cotangent reads a state.
+    fn reversed(
+        &self,
+        b: &GraphBuilder,
+        steps: i64,
+        mut initial: Vec<Value>,
+    ) -> Result<Vec<Value>, GraphError> {
+        initial.insert(0, b.scalar(0i64));
+        let mut results = b.while_loop_up_to(
+            self.limit.min(steps as u64),
+            &initial,
+            |_, states| Ok(states[0].lt(steps)),
+            |b, states| {
+                let mut next = vec![&states[0] + 1i64];
+                next.extend(self.step(b, &((steps - 1) - &states[0]), &states[1..])?);
+                Ok(next)
+            },
+        )?;
+        results.remove(0);
+        Ok(results)
     }
 
     /// The cotangents before a step, computed from those after it.
@@ -135,28 +159,19 @@ impl SavedLoop {
 
 /// The rule of the body of a loop: [`SavedLoop::rule`].
 fn body_rule(body: &Region, arguments: &LoopArguments) -> Result<Graph, GraphError> {
-    let b = GraphBuilder::new();
-    let parameter = |letter: char, number: usize, of: &ArrayType| {
-        b.parameter(&format!("{letter}{number}"), of.dtype, of.shape.clone())
-    };
-    let types: Vec<&ArrayType> = body.parameter_types().collect();
-    let values = types.iter().enumerate().map(|(number, of)| parameter('s', number, of));
-    let values = values.collect::<Result<Vec<Value>, GraphError>>()?;
+    let (b, graph) = (GraphBuilder::new(), body.graph());
+    let values = numbered_parameters(&b, 's', body.parameter_types().enumerate())?;
     // A state that changes has no known value.
     let known = |(index, integer): (usize, &Option<i128>)| {
-        integer.filter(|_| is_constant_state(body.graph(), index))
+        integer.filter(|_| is_constant_state(graph, index))
     };
     let integers: Vec<Option<i128>> = arguments.integers.iter().enumerate().map(known).collect();
-    let parameters =
-        SweptParameters { values: &values, wrt: &arguments.depends, integers: &integers };
-    let graph = body.graph();
+    let wrt = &arguments.depends;
+    let parameters = SweptParameters { values: &values, wrt, integers: &integers };
     let mut sweep = Sweep::new(graph, &b, parameters)?.of_body();
-    let dependent = (0..types.len()).filter(|&index| arguments.depends[index]);
-    let dependent: Vec<usize> = dependent.collect();
-    let mut cotangents = Vec::with_capacity(dependent.len());
-    for &operand in &dependent {
-        cotangents.push(parameter('d', operand, types[operand])?);
-    }
+    let dependent: Vec<usize> = (0..wrt.len()).filter(|&index| wrt[index]).collect();
+    let types = body.parameter_types().enumerate().filter(|(index, _)| wrt[*index]);
+    let cotangents = numbered_parameters(&b, 'd', types)?;
     // The sums first: a body may return a value from outside as the next state.
     let states = graph.outputs().len();
     for (&operand, cotangent) in dependent.iter().zip(&cotangents) {
@@ -177,47 +192,51 @@ fn body_rule(body: &Region, arguments: &LoopArguments) -> Result<Graph, GraphErr
 /// The values of the rule that depend on the step and not on cotangents, and from which the rule computes the
 /// rest: states, or parts of a state.
 fn saved_values(rule: &Graph, body: &Graph, counter: usize) -> Vec<ValueId> {
-    let used = used_values(rule, rule.outputs(), |_| false);
     let operands = body.parameters().len();
-    let mut of_cotangent = vec![false; rule.len()];
-    // The users of each parameter.
-    let mut users: Vec<Vec<ValueId>> = vec![Vec::new(); operands];
-    for (value, node) in rule.iter() {
-        of_cotangent[value.index()] = match &node.kind {
-            NodeKind::Parameter { index, .. } => *index >= operands,
-            _ => node.operands.iter().any(|operand| of_cotangent[operand.index()]),
-        };
-        for &operand in node.operands.iter().filter(|_| used[value.index()]) {
-            match rule[operand].kind {
-                NodeKind::Parameter { index, .. } if index < operands => users[index].push(value),
-                _ => {}
-            }
-        }
-    }
-    let count = |value: ValueId| rule[value].array_type.shape.element_count().unwrap_or(usize::MAX);
+    let wrt: Vec<bool> = (0..rule.parameters().len()).map(|index| index >= operands).collect();
+    let of_cotangent = Dependence::of(rule, &wrt, |_| true);
+    let used = used_values(rule, rule.outputs(), |_| false);
+    let users = users_of_parameters(rule, &used);
     let mut saved = Vec::new();
-    for (state, parts) in users.iter_mut().enumerate().take(body.outputs().len()) {
+    for (state, users) in users.into_iter().enumerate().take(body.outputs().len()) {
         let parameter = rule.parameters()[state];
         if !used[parameter.index()] || state == counter || is_constant_state(body, state) {
             continue;
         }
-        parts.dedup();
-        let is_part = |&value: &ValueId| {
-            let node = &rule[value];
-            let moves = matches!(node.kind, NodeKind::Take { .. } | NodeKind::Slice(_));
-            moves && node.operands[0] == parameter && !of_cotangent[value.index()]
-        };
-        let is_smaller = || {
-            let total = parts.iter().map(|&value| count(value)).fold(0, usize::saturating_add);
-            total < count(parameter)
-        };
-        let is_output = rule.outputs().contains(&parameter);
-        match !is_output && parts.iter().all(is_part) && is_smaller() {
-            true => saved.append(parts),
+        let is_known = |value: &ValueId| !of_cotangent.values()[value.index()];
+        match users.iter().all(is_known) && are_smaller_parts(rule, parameter, &users) {
+            true => saved.extend(users),
             false => saved.push(parameter),
         }
     }
     saved
+}
+
+/// For each parameter of a graph, the used nodes that read it.
+fn users_of_parameters(graph: &Graph, used: &[bool]) -> Vec<Vec<ValueId>> {
+    let mut users: Vec<Vec<ValueId>> = vec![Vec::new(); graph.parameters().len()];
+    for (value, node) in graph.iter().filter(|(value, _)| used[value.index()]) {
+        for operand in node.operands.iter() {
+            if let NodeKind::Parameter { index, .. } = graph[*operand].kind {
+                users[index].push(value);
+            }
+        }
+    }
+    users.iter_mut().for_each(Vec::dedup);
+    users
+}
+
+/// Whether the users of a parameter, which is no output, are parts of it that have fewer elements in total.
+fn are_smaller_parts(graph: &Graph, parameter: ValueId, users: &[ValueId]) -> bool {
+    let count =
+        |value: ValueId| graph[value].array_type.shape.element_count().unwrap_or(usize::MAX);
+    let is_part = |&value: &ValueId| {
+        let node = &graph[value];
+        matches!(node.kind, NodeKind::Take { .. } | NodeKind::Slice(_))
+            && node.operands[0] == parameter
+    };
+    let total = users.iter().map(|&value| count(value)).fold(0, usize::saturating_add);
+    !graph.outputs().contains(&parameter) && users.iter().all(is_part) && total < count(parameter)
 }
 
 /// The loop, and the values `saved` of the rule in each step, stacked along a new axis 0.

@@ -41,6 +41,7 @@ use indim_graph::{
 };
 use indim_ops::{ArrayType, DTypeClass};
 
+use crate::BuildResult;
 use indim_builder::{GraphBuilder, Value};
 use sweep::{Sweep, SweptParameters};
 
@@ -287,6 +288,33 @@ enum Seeds {
 enum PrimalOutputs {
     Included,
     Omitted,
+}
+
+/// Adds a term to a sum of cotangents or tangents; `None` is 0.
+fn add_term(sum: &mut Option<Value>, term: Value) {
+    *sum = Some(match sum.take() {
+        Some(sum_so_far) => sum_so_far + term,
+        None => term,
+    });
+}
+
+/// Adds a parameter of this type to `b`, named by a letter and a number.
+fn numbered_parameter(
+    b: &GraphBuilder,
+    letter: char,
+    number: usize,
+    of: &ArrayType,
+) -> BuildResult {
+    b.parameter(&format!("{letter}{number}"), of.dtype, of.shape.clone())
+}
+
+/// Adds parameters of these types to `b`, named by a letter and their numbers.
+fn numbered_parameters<'t>(
+    b: &GraphBuilder,
+    letter: char,
+    types: impl IntoIterator<Item = (usize, &'t ArrayType)>,
+) -> Result<Vec<Value>, GraphError> {
+    types.into_iter().map(|(number, of)| numbered_parameter(b, letter, number, of)).collect()
 }
 
 /// Whether values of this type can have derivatives.

@@ -18,8 +18,7 @@ use super::loops::{LoopArguments, SavedLoop};
 use super::rule::NotDifferentiable;
 use super::trip_count::known_integers;
 use super::{
-    GRADIENT, branches, carries_derivative, has_derivatives, reduction, scan, sort, structural,
-    take,
+    GRADIENT, add_term, branches, carries_derivative, reduction, scan, sort, structural, take,
 };
 
 /// A reverse sweep through `graph`. The builder contains the inlined graph, then its derivatives.
@@ -36,8 +35,9 @@ pub(super) struct Sweep<'a> {
     is_body: bool,
     /// The integers among the values that are known.
     integers: Vec<Option<i128>>,
-    /// The loops of known length, by their first nodes.
-    loops: HashMap<ValueId, SavedLoop>,
+    /// The loops of known length, by their first nodes; an error for those without a rule, which is returned
+    /// if a cotangent arrives.
+    loops: HashMap<ValueId, Result<SavedLoop, GraphError>>,
 }
 
 /// The parameters of a graph under a sweep.
@@ -81,24 +81,16 @@ impl<'a> Sweep<'a> {
     /// derivatives use.
     fn add_nodes(&mut self, parameters: &[Value]) -> Result<(), GraphError> {
         let graph = self.graph;
-        let has_derivative = |output: &&ValueId| has_derivatives(&graph[**output].array_type);
-        let outputs = graph.outputs().iter().filter(has_derivative);
-        let is_used = used_values(graph, &outputs.copied().collect::<Vec<ValueId>>(), |_| false);
+        let has_zero_derivative = |value: ValueId| !carries_derivative(&graph[value]);
+        let is_used = used_values(graph, graph.outputs(), has_zero_derivative);
         let mut states: HashMap<ValueId, Vec<Value>> = HashMap::new();
         for (value, node) in graph.iter() {
             let first = self.dependence.controls().first(value);
-            if first == value && self.is_differentiated_loop(value, &is_used) {
-                let operands = node.operands.iter().map(|operand| self.value(*operand)).collect();
-                let integers = node.operands.iter().map(|operand| self.integers[operand.index()]);
-                let arguments = LoopArguments {
-                    operands,
-                    depends: self.dependence.operands(first).to_vec(),
-                    integers: integers.collect(),
-                };
-                if let Some((saved, results)) = SavedLoop::new(self.builder, node, arguments)? {
-                    self.loops.insert(first, saved);
-                    states.insert(first, results);
-                }
+            if first == value
+                && self.is_differentiated_loop(value, &is_used)
+                && let Some(results) = self.save_loop(value, node)
+            {
+                states.insert(first, results);
             }
             let added = match (&node.kind, result_number(&node.kind), states.get(&first)) {
                 (NodeKind::Parameter { index, .. }, ..) => parameters[*index].clone(),
@@ -114,6 +106,22 @@ impl<'a> Sweep<'a> {
             self.values.push(added);
         }
         Ok(())
+    }
+
+    /// Adds a loop that saves its states; returns its results. `None` if it cannot be differentiated.
+    fn save_loop(&mut self, first: ValueId, node: &Node) -> Option<Vec<Value>> {
+        let arguments = LoopArguments {
+            operands: self.operands(node),
+            depends: self.dependence.operands(first).to_vec(),
+            integers: self.operand_integers(node),
+        };
+        let (saved, results) = match SavedLoop::new(self.builder, node, arguments) {
+            Ok(Some((saved, results))) => (Ok(saved), Some(results)),
+            Ok(None) => (Err(self.not_differentiable(node)), None),
+            Err(error) => (Err(error), None),
+        };
+        self.loops.insert(first, saved);
+        results
     }
 
     /// Whether the node is the first one of a loop with a result through which a cotangent can pass.
@@ -132,20 +140,25 @@ impl<'a> Sweep<'a> {
         self.values[value.index()].clone()
     }
 
-    /// Adds to the cotangent of a value.
-    pub(super) fn add(&mut self, value: ValueId, cotangent: Value) {
-        if !self.depends(value) {
-            return;
-        }
-        let sum = &mut self.cotangents[value.index()];
-        *sum = Some(match sum.take() {
-            Some(sum_so_far) => sum_so_far + cotangent,
-            None => cotangent,
-        });
+    /// The values of a node's operands in the builder.
+    fn operands(&self, node: &Node) -> Vec<Value> {
+        node.operands.iter().map(|&operand| self.value(operand)).collect()
     }
 
-    /// The sweep of the body of a loop: a gather adds its cotangents to those that its operand has already,
-    /// in place, so that a step of the loop costs what it reads, not the whole array.
+    /// The integers among a node's operands that are known.
+    fn operand_integers(&self, node: &Node) -> Vec<Option<i128>> {
+        node.operands.iter().map(|operand| self.integers[operand.index()]).collect()
+    }
+
+    /// Adds to the cotangent of a value.
+    pub(super) fn add(&mut self, value: ValueId, cotangent: Value) {
+        if self.depends(value) {
+            add_term(&mut self.cotangents[value.index()], cotangent);
+        }
+    }
+
+    /// The sweep of a region that runs in each step of a loop: a gather adds its cotangents to those that its
+    /// operand has already, in place, so that a step of the loop costs what it reads, not the whole array.
     pub(super) fn of_body(self) -> Self {
         Sweep { is_body: true, ..self }
     }
@@ -183,42 +196,58 @@ impl<'a> Sweep<'a> {
     /// Propagates the cotangents of all results of a loop or branch, at its first node.
     #[track_caller]
     fn propagate_through_control(&mut self, value: ValueId, node: &Node) -> Result<(), GraphError> {
-        let controls = self.dependence.controls();
-        if controls.first(value) != value {
+        if self.dependence.controls().first(value) != value {
             return Ok(());
         }
-        let nodes = controls.results(value).to_vec();
-        let mut cotangents: Vec<Option<Value>> = vec![None; self.dependence.results(value).len()];
-        for (result, value) in nodes {
-            let Some(cotangent) = self.cotangents[value.index()].take() else { continue };
-            let sum = &mut cotangents[result];
-            *sum = Some(match sum.take() {
-                Some(sum_so_far) => sum_so_far + cotangent,
-                None => cotangent,
-            });
-        }
-        if cotangents.iter().all(Option::is_none) {
+        let of_results = self.take_result_cotangents(value);
+        if of_results.iter().all(Option::is_none) {
             return Ok(());
         }
         let contributions = match &node.kind {
             NodeKind::Branch { branches, .. } => {
                 let rule = branches::BranchRule {
                     regions: branches,
-                    operands: node.operands.iter().map(|&operand| self.value(operand)).collect(),
-                    depends: self.dependence.operands(value),
-                    integers: node.operands.iter().map(|it| self.integers[it.index()]).collect(),
+                    operands: self.operands(node),
+                    depends: self.dependence.operands(value).to_vec(),
+                    integers: self.operand_integers(node),
+                    is_in_body: self.is_body,
                 };
-                rule.cotangents(self.builder, &cotangents)?
+                let sums = self.take_sums(&node.operands[1..]);
+                rule.cotangents(self.builder, &of_results, &sums)?
             }
-            _ => match self.loops.get(&value) {
-                Some(saved) => saved.cotangents(self.builder, &cotangents)?,
-                None => return Err(self.not_differentiable(node)),
-            },
+            _ => {
+                let Some(saved) = self.loops.remove(&value) else {
+                    unreachable!(
+                        "invariant: `add_nodes` saves each loop that a cotangent can reach"
+                    )
+                };
+                let sums = self.take_sums(&node.operands[of_results.len()..]);
+                let saved = saved.map_err(|error| error.at(core::panic::Location::caller()))?;
+                saved.cotangents(self.builder, &[of_results, sums].concat())?
+            }
         };
         for (operand, cotangent) in contributions {
             self.add(node.operands[operand], cotangent);
         }
         Ok(())
+    }
+
+    /// Takes the cotangents of the results of a loop or branch.
+    fn take_result_cotangents(&mut self, first: ValueId) -> Vec<Option<Value>> {
+        let mut cotangents = vec![None; self.dependence.results(first).len()];
+        for &(result, value) in self.dependence.controls().results(first) {
+            if let Some(cotangent) = self.cotangents[value.index()].take() {
+                add_term(&mut cotangents[result], cotangent);
+            }
+        }
+        cotangents
+    }
+
+    /// Takes the sums of the cotangents of these values so far. A loop or branch that uses the values adds to
+    /// the sums and returns them, so that no step adds whole arrays. Of a value that occurs twice, the first
+    /// has the sum.
+    fn take_sums(&mut self, values: &[ValueId]) -> Vec<Option<Value>> {
+        values.iter().map(|value| self.cotangents[value.index()].take()).collect()
     }
 
     /// Whether the node is a gather in the body of a loop whose operand has a cotangent; if so, adds the
@@ -250,57 +279,32 @@ impl<'a> Sweep<'a> {
         node: &Node,
         cotangent: &Value,
     ) -> Result<Vec<(ValueId, Value)>, GraphError> {
-        let operand = |index: usize| self.value(node.operands[index]);
-        let for_first_operand = |contribution: Value| Ok(vec![(node.operands[0], contribution)]);
         match &node.kind {
             NodeKind::Elementwise(op) => {
-                let operands: Vec<Value> =
-                    node.operands.iter().map(|&operand| self.value(operand)).collect();
-                match elementwise(*op, &operands, &self.value(value), cotangent) {
-                    Ok(contributions) => {
-                        let pairs = node.operands.iter().copied().zip(contributions);
-                        Ok(pairs
-                            .filter_map(|(operand, contribution)| Some((operand, contribution?)))
-                            .collect())
-                    }
+                match elementwise(*op, &self.operands(node), &self.value(value), cotangent) {
+                    Ok(contributions) => Ok(of_operands(node, contributions)),
                     Err(NotDifferentiable) => Err(self.not_differentiable(node)),
                 }
             }
-            NodeKind::Convert => for_first_operand(structural::convert(&operand(0), cotangent)?),
-            NodeKind::BroadcastInDim(map) => {
-                for_first_operand(structural::broadcast_in_dim(map, &operand(0), cotangent)?)
-            }
-            NodeKind::Reshape => for_first_operand(structural::reshape(&operand(0), cotangent)?),
-            NodeKind::Slice(slices) => {
-                for_first_operand(structural::slice(slices, &operand(0), cotangent)?)
-            }
-            NodeKind::Window { axis, window } => {
-                for_first_operand(take::window(*axis, window, &operand(0), cotangent)?)
-            }
             NodeKind::Concatenate { axis } => {
-                let operands: Vec<Value> = (0..node.operands.len()).map(operand).collect();
-                let contributions = structural::concatenate(*axis, &operands, cotangent)?;
+                let contributions =
+                    structural::concatenate(*axis, &self.operands(node), cotangent)?;
                 Ok(node.operands.iter().copied().zip(contributions).collect())
-            }
-            NodeKind::Take { axis, mode } => {
-                for_first_operand(take::take(*axis, *mode, &operand(0), &operand(1), cotangent)?)
             }
             NodeKind::Scatter { op, axis, mode } => {
                 let scatter = take::ScatterRule {
                     op: *op,
                     axis: *axis,
                     mode: *mode,
-                    operand: &operand(0),
-                    indices: &operand(1),
-                    updates: &operand(2),
+                    operand: &self.value(node.operands[0]),
+                    indices: &self.value(node.operands[1]),
+                    updates: &self.value(node.operands[2]),
                     result: &self.value(value),
                 };
-                match scatter.cotangents(cotangent)? {
-                    Some([to_operand, to_updates]) => {
-                        Ok(vec![(node.operands[0], to_operand), (node.operands[2], to_updates)])
-                    }
-                    None => Err(self.not_differentiable(node)),
-                }
+                let contributions = scatter.cotangents(cotangent)?;
+                let [to_operand, to_updates] =
+                    contributions.ok_or_else(|| self.not_differentiable(node))?;
+                Ok(vec![(node.operands[0], to_operand), (node.operands[2], to_updates)])
             }
             NodeKind::Reduce { .. } => {
                 let chain = reduction::ReductionChain::ending_at(self.graph, value);
@@ -309,42 +313,79 @@ impl<'a> Sweep<'a> {
                     reduction::cotangent(&chain, &source, &self.value(value), cotangent)?;
                 Ok(contribution.map(|cotangent| (chain.source, cotangent)).into_iter().collect())
             }
-            NodeKind::Contract { .. } => {
-                let factor = |index: usize| {
-                    let value = node.operands[index];
-                    let shape = |source: ValueId| self.graph[source].array_type.shape.clone();
-                    let factor = Factor::new(value, &self.graph[value], shape);
-                    let contribution =
-                        factor.cotangent(self.builder, &operand(1 - index), cotangent)?;
-                    Ok((factor.source, contribution))
-                };
-                (0..2).filter(|&index| self.depends(node.operands[index])).map(factor).collect()
+            NodeKind::Contract { .. } => self.factor_cotangents(node, cotangent),
+            _ => {
+                let contribution = self.first_operand_cotangent(node, cotangent)?;
+                let pair = |contribution| (node.operands[0], contribution);
+                Ok(contribution.map(pair).into_iter().collect())
             }
-            NodeKind::Scan { op, axis, reverse, exclusive } => {
-                let scan = scan::ScanRule {
-                    op: *op,
-                    axis: *axis,
-                    reverse: *reverse,
-                    exclusive: *exclusive,
-                };
-                match scan.cotangent(&operand(0), cotangent)? {
-                    Some(of_operand) => for_first_operand(of_operand),
-                    None => Err(self.not_differentiable(node)),
-                }
+        }
+    }
+
+    /// The cotangents of the factors of a contraction that depend.
+    fn factor_cotangents(
+        &self,
+        node: &Node,
+        cotangent: &Value,
+    ) -> Result<Vec<(ValueId, Value)>, GraphError> {
+        let of_factor = |index: usize| {
+            let value = node.operands[index];
+            let shape = |source: ValueId| self.graph[source].array_type.shape.clone();
+            let factor = Factor::new(value, &self.graph[value], shape);
+            let other = self.value(node.operands[1 - index]);
+            Ok((factor.source, factor.cotangent(self.builder, &other, cotangent)?))
+        };
+        (0..2).filter(|&index| self.depends(node.operands[index])).map(of_factor).collect()
+    }
+
+    /// The cotangent of the first operand of a node whose other operands have none; `None` for a derivative
+    /// of 0.
+    #[track_caller]
+    fn first_operand_cotangent(
+        &self,
+        node: &Node,
+        cotangent: &Value,
+    ) -> Result<Option<Value>, GraphError> {
+        let operand = |index: usize| self.value(node.operands[index]);
+        match &node.kind {
+            NodeKind::Convert => structural::convert(&operand(0), cotangent),
+            NodeKind::BroadcastInDim(map) => {
+                structural::broadcast_in_dim(map, &operand(0), cotangent)
+            }
+            NodeKind::Reshape => structural::reshape(&operand(0), cotangent),
+            NodeKind::Slice(slices) => structural::slice(slices, &operand(0), cotangent),
+            NodeKind::Window { axis, window } => {
+                take::window(*axis, window, &operand(0), cotangent)
+            }
+            NodeKind::Take { axis, mode } => {
+                take::take(*axis, *mode, &operand(0), &operand(1), cotangent)
+            }
+            &NodeKind::Scan { op, axis, reverse, exclusive } => {
+                let scan = scan::ScanRule { op, axis, reverse, exclusive };
+                let of_operand = scan.cotangent(&operand(0), cotangent)?;
+                of_operand.ok_or_else(|| self.not_differentiable(node))
             }
             NodeKind::Sort { axis, descending, result: SortResult::Values } => {
-                for_first_operand(sort::cotangent(*axis, *descending, &operand(0), cotangent)?)
-            }
-            NodeKind::While { .. } | NodeKind::Branch { .. } => {
-                unreachable!("invariant: `propagate_through_control` has the rules of these kinds")
+                sort::cotangent(*axis, *descending, &operand(0), cotangent)
             }
             NodeKind::Bitcast
             | NodeKind::Sort { .. }
             | NodeKind::SearchSorted { .. }
             | NodeKind::Parameter { .. }
             | NodeKind::Constant(_)
-            | NodeKind::Iota { .. } => Ok(Vec::new()),
+            | NodeKind::Iota { .. } => return Ok(None),
+            NodeKind::Elementwise(_)
+            | NodeKind::Concatenate { .. }
+            | NodeKind::Scatter { .. }
+            | NodeKind::Reduce { .. }
+            | NodeKind::Contract { .. } => {
+                unreachable!("invariant: `operand_cotangents` has the rules of these kinds")
+            }
+            NodeKind::While { .. } | NodeKind::Branch { .. } => {
+                unreachable!("invariant: `propagate_through_control` has the rules of these kinds")
+            }
         }
+        .map(Some)
     }
 
     #[track_caller]
@@ -364,4 +405,10 @@ impl<'a> Sweep<'a> {
             None => self.builder.zeros(&self.graph[parameter].array_type),
         }
     }
+}
+
+/// The cotangents of the operands that have one, with the operands.
+fn of_operands(node: &Node, cotangents: Vec<Option<Value>>) -> Vec<(ValueId, Value)> {
+    let pairs = node.operands.iter().copied().zip(cotangents);
+    pairs.filter_map(|(operand, cotangent)| Some((operand, cotangent?))).collect()
 }

@@ -82,7 +82,7 @@ pub(super) fn known_integers(graph: &Graph, parameters: &[Option<i128>]) -> Vec<
     known
 }
 
-/// The number of the state that a value is, converted or not.
+/// The index of the state that `value` reads, directly or converted to a wider type; `None` for other values.
 fn counter_of(condition: &Graph, value: ValueId) -> Option<usize> {
     let node = &condition[value];
     match &node.kind {

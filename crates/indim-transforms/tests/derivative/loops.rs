@@ -2,7 +2,7 @@
 //! loops written out and its branches as `select`.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::{Array, Graph, GraphError, NodeKind, TakeMode, evaluate, verify};
+use indim_graph::{Array, EvalError, Graph, GraphError, NodeKind, TakeMode, evaluate, verify};
 use indim_ops::{DType, ReduceOp, ScatterOp};
 use indim_transforms::{Differentiate, Vectorize};
 
@@ -204,35 +204,150 @@ fn branches_have_the_derivatives_of_the_region_that_runs() {
     check_all(&cases, &lists(&[&noise(4, 3), &noise(5, 3), &noise(6, 3)]));
 }
 
-/// A body that uses rows of an array from outside, chosen by the counter and by data.
+/// Bodies that use rows of an array from outside, chosen by the counter and by data, also in a branch and in
+/// an inner loop.
 #[test]
 fn gathers_from_outside_are_added_in_place() {
-    let looped: Function<'_> = &|v| {
-        let b = v[0].builder();
-        let step = |b: &GraphBuilder, i: &Value, s: &[Value]| {
-            let row = b.take(&v[0], i, 0, TakeMode::Clip)?;
-            let again = b.take(&v[0], i * 2 - 1, 0, TakeMode::Wrap)?;
-            Ok(vec![(&s[0] * row + again).sin()])
-        };
-        b.fori_loop(0..4, &[&v[1]], step).unwrap().remove(0)
-    };
+    let cases: [(&str, Function<'_>); 4] = [
+        ("rows", &|v| {
+            let b = v[0].builder();
+            let step = |b: &GraphBuilder, i: &Value, s: &[Value]| {
+                let row = b.take(&v[0], i, 0, TakeMode::Clip)?;
+                let again = b.take(&v[0], i * 2 - 1, 0, TakeMode::Wrap)?;
+                Ok(vec![(&s[0] * row + again).sin()])
+            };
+            b.fori_loop(0..4, &[&v[1]], step).unwrap().remove(0)
+        }),
+        ("rows in a branch", &|v| {
+            let b = v[0].builder();
+            let step = |b: &GraphBuilder, i: &Value, s: &[Value]| {
+                let row = |b: &GraphBuilder, i: Value| b.take(&v[0], i, 0, TakeMode::Wrap);
+                let chosen = b.cond(
+                    &i.gt(1),
+                    |b| Ok(vec![row(b, i + 1)?.sin(), s[0].clone()]),
+                    |b| Ok(vec![row(b, i * 2)?, row(b, i + 2)? * &s[0]]),
+                )?;
+                Ok(vec![(&chosen[0] + &chosen[1] * row(b, i.clone())?).sin()])
+            };
+            b.fori_loop(0..4, &[&v[1]], step).unwrap().remove(0)
+        }),
+        ("rows in a branch that may not use them", &|v| {
+            let b = v[0].builder();
+            let step = |b: &GraphBuilder, i: &Value, s: &[Value]| {
+                b.cond(
+                    &i.gt(1),
+                    |b| Ok(vec![b.take(&v[0], i, 0, TakeMode::Wrap)? * &s[0]]),
+                    |_| Ok(vec![s[0].sin()]),
+                )
+            };
+            b.fori_loop(0..4, &[&v[1]], step).unwrap().remove(0)
+        }),
+        ("rows in an inner loop", &|v| {
+            let b = v[0].builder();
+            let step = |b: &GraphBuilder, i: &Value, s: &[Value]| {
+                let last = b.take(&v[0], i, 0, TakeMode::Wrap)?;
+                let inner = b.fori_loop(0..2, s, |b, j, t| {
+                    let row = b.take(&v[0], b.local(i)? + j, 0, TakeMode::Wrap)?;
+                    Ok(vec![(&t[0] * row).sin()])
+                })?;
+                Ok(vec![&inner[0] + last])
+            };
+            b.fori_loop(0..4, &[&v[1]], step).unwrap().remove(0)
+        }),
+    ];
     let arguments = [Argument(vec![3, 2], noise(1, 6)), Argument(vec![2], noise(2, 2))];
-    check("rows", looped, &arguments);
-    // No step adds a whole array of zeros with one row to the sum.
-    let derived = super::graph(looped, &arguments).vjp(&[0]).unwrap();
+    check_all(&cases, &arguments);
+    for (name, looped) in cases {
+        let derived = super::graph(looped, &arguments).vjp(&[0]).unwrap();
+        assert_eq!(whole_additions(&derived), 0, "{name}: {derived}");
+    }
+}
+
+/// How many nodes add to a whole array of the shape `[3, 2]`.
+fn whole_additions(graph: &Graph) -> usize {
     let mut additions = 0;
-    visit(&derived, &mut |graph| {
+    visit(graph, &mut |graph| {
         for (_, node) in graph.iter() {
-            let is_whole = node.array_type.shape[..] == [3, 2];
             let is_addition = match node.kind {
                 NodeKind::Elementwise(op) => op == indim_ops::Op::Add,
                 NodeKind::Scatter { op, .. } => op == ScatterOp::Add,
                 _ => false,
             };
-            additions += usize::from(is_whole && is_addition);
+            additions += usize::from(node.array_type.shape[..] == [3, 2] && is_addition);
         }
     });
-    assert_eq!(additions, 0, "{derived}");
+    additions
+}
+
+/// A value from outside that a loop and a branch use, as an initial state too, and that is used after them.
+#[test]
+fn values_from_outside_are_used_around_loops_and_branches() {
+    let cases: [(&str, Function<'_>); 2] = [
+        ("loop", &|v| {
+            let b = v[0].builder();
+            let step = |_: &GraphBuilder, _: &Value, s: &[Value]| Ok(vec![(&s[0] * &v[0]).sin()]);
+            let outer = |b: &GraphBuilder, _: &Value, s: &[Value]| {
+                let inner = b.fori_loop(0..2, &[b.local(&v[0])?], step)?;
+                Ok(vec![&inner[0] * &v[0] + &s[0]])
+            };
+            b.fori_loop(0..2, &[&v[0]], outer).unwrap().remove(0) * v[0].exp()
+        }),
+        ("branch", &|v| {
+            let b = v[0].builder();
+            let on_false = |b: &GraphBuilder| Ok(vec![b.local(&v[0])?, &v[0] * &v[1]]);
+            let results = b
+                .cond(&sum(b, &v[1]).gt(100), |b| Ok(vec![v[1].sin(), b.local(&v[1])?]), on_false)
+                .unwrap();
+            (&results[0] + &results[1]) * &v[0] * v[0].exp()
+        }),
+    ];
+    check_all(&cases, &lists(&[&noise(1, 3), &noise(2, 3)]));
+}
+
+/// `nextafter` has no derivative; no cotangent arrives at these loops.
+#[test]
+fn loops_without_cotangents_need_no_rule() {
+    let cases: [(&str, Function<'_>); 2] = [
+        ("compared", &|v| {
+            let looped = neighbour(&v[0]);
+            v[0].builder().select(looped.gt(0), v[0].sin(), &v[0] * &v[1]).unwrap()
+        }),
+        ("compared in a loop", &|v| {
+            let b = v[0].builder();
+            let step = |b: &GraphBuilder, _: &Value, s: &[Value]| {
+                let is_positive = neighbour(&s[0]).gt(0);
+                Ok(vec![b.select(is_positive, s[0].sin(), &s[0] * &v[1])?])
+            };
+            b.fori_loop(0..2, &[&v[0]], step).unwrap().remove(0)
+        }),
+    ];
+    let arguments = lists(&[&noise(1, 3), &noise(2, 3)]);
+    check_all(&cases, &arguments);
+    let rounded: Function<'_> = &|v| neighbour(&v[0]).floor() + &v[0] * &v[1];
+    let gradients = pullback(rounded, &arguments, &[1.0; 3]);
+    assert_eq!(gradients, [noise(2, 3), noise(1, 3)]);
+    let refused = super::graph(&|v| neighbour(&v[0]), &arguments[..1]);
+    assert_eq!(refused.vjp(&[0]).unwrap_err().code(), "not-differentiable");
+    // Such a loop saves no states either.
+    let compared: Function<'_> = &|v| {
+        let b = v[0].builder();
+        let looped = b.fori_loop(0..5, &[&v[0]], |_, _, s| Ok(vec![s[0].sin()])).unwrap();
+        b.select(looped[0].gt(0), v[0].sin(), v[0].square()).unwrap()
+    };
+    let derived = super::graph(compared, &lists(&[&noise(1, 3)])).vjp(&[0]).unwrap();
+    visit(&derived, &mut |graph| {
+        for (_, node) in graph.iter() {
+            assert!(!matches!(node.kind, NodeKind::Scatter { .. }), "{derived}");
+        }
+    });
+}
+
+/// The next greater number, three times.
+fn neighbour(x: &Value) -> Value {
+    let b = x.builder();
+    let step =
+        |b: &GraphBuilder, _: &Value, s: &[Value]| Ok(vec![b.nextafter(&s[0], &s[0] + 1, &[])?]);
+    b.fori_loop(0..3, &[x], step).unwrap().remove(0)
 }
 
 /// Calls `each` for a graph and the graphs of its regions.
@@ -388,7 +503,6 @@ fn values_of_loops_keep_their_bits() {
     assert_eq!(loops(&derived), 2, "{derived}");
 }
 
-/// The limit of steps stays; a run that exceeds it fails.
 #[test]
 fn saved_states_must_fit_into_memory() {
     let b = GraphBuilder::new();
@@ -396,13 +510,32 @@ fn saved_states_must_fit_into_memory() {
     let last = b.fori_loop(0..1 << 50, &[&x], |_, _, s| Ok(vec![s[0].sin()])).unwrap();
     let error: GraphError = b.finish(&last).unwrap().vjp(&[0]).unwrap_err();
     assert_eq!(error.code(), "too-large");
-    let b = GraphBuilder::new();
-    let x = b.parameter("x", F64, []).unwrap();
-    let body = |_: &GraphBuilder, s: &[Value]| Ok(vec![&s[0] + 1, s[1].sin()]);
-    let states = [b.scalar(0i64), x];
-    let last = b.while_loop_up_to(3, &states, |_, s| Ok(s[0].lt(5)), body).unwrap();
-    let derived = b.finish(&[&last[1]]).unwrap().value_and_vjp(&[0]).unwrap();
-    assert!(evaluate(&derived, &[Array::from_scalar(1.0), Array::from_scalar(1.0)]).is_err());
+}
+
+/// A gradient fails like its loop if the steps exceed the limit, also if it uses no state.
+#[test]
+fn gradients_have_the_limit_of_the_steps() {
+    let steps: [fn(&Value) -> Value; 2] = [|x| x.sin(), |x| x * 2.0];
+    for step in steps {
+        for (limit, is_enough) in [(3, false), (4, true), (5, true)] {
+            let b = GraphBuilder::new();
+            let x = b.parameter("x", F64, []).unwrap();
+            let body = |_: &GraphBuilder, s: &[Value]| Ok(vec![&s[0] + 1, step(&s[1])]);
+            let states = [b.scalar(0i64), x];
+            let last = b.while_loop_up_to(limit, &states, |_, s| Ok(s[0].lt(4)), body).unwrap();
+            let graph = b.finish(&[&last[1]]).unwrap();
+            let one = [Array::from_scalar(1.0)];
+            for graph in [graph.gradient(&[0]).unwrap(), graph] {
+                match evaluate(&graph, &one) {
+                    Ok(_) => assert!(is_enough, "{limit}"),
+                    Err(error) => {
+                        assert_eq!(error, EvalError::StepLimit { limit });
+                        assert!(!is_enough, "{limit}");
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Each step of four nested loops passes the dependence on `x` to one more state.
