@@ -201,10 +201,16 @@ fn a_remote_name_with_a_slash_is_no_folder_of_this_machine() {
     let variables = s3(&server);
     let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
     let mut command = command(&variables);
-    command.current_dir(folder.path()).args(["eval", "1.5 + 1", "-o", "s3://bucket/y.npy/"]);
-    assert!(command.output().unwrap().status.success());
+    let program = "func.func public @main(%x: tensor<f32>) -> tensor<f32> {\n\
+                     %y = stablehlo.add %x, %x : tensor<f32>\n\
+                     return %y : tensor<f32>\n\
+                   }\n";
+    std::fs::write(folder.path().join("sum.mlir"), program).unwrap();
+    let arguments = ["run", "sum.mlir", "f32(1.5)", "-o", "s3://bucket/y.npy/"];
+    let output = command.current_dir(folder.path()).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(server.paths(), ["/bucket/y.npy"]);
-    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
 }
 
 /// The first of 64 chunks, of which eight are stored at once, waits for a second; the others do not.
