@@ -306,3 +306,36 @@ def test_saved_states_that_cannot_be_had_are_an_error():
         long(1 << 50)(1.0)
     with pytest.raises(indim.IndimError, match="too large"):
         long(1 << 61)(1.0)
+
+
+def test_numbers_that_are_no_bound_are_inputs_of_gradients():
+    traces = []
+
+    def f(x, n):
+        traces.append(n)
+        total = indim.fori_loop(0, 3, lambda i, state: (state[0] * 2, state[1] * x), (n, x))
+        chosen = indim.cond(n, lambda y: y * 2, lambda y: y, total[1])
+        return chosen + indim.scan(lambda carry, _: (carry * x, None), n * 1.0, length=2)[0] + total[0]
+
+    gradient = indim.jit(indim.grad(f))
+    for n in (2, 3, 4):
+        expected = 2 * 4 * 1.5**3 + n * 2 * 1.5
+        assert abs(float(gradient(1.5, n)) - expected) < 1e-12
+    assert len(traces) == 1
+
+
+def test_counters_of_while_loops_are_known():
+    def f(x, n):
+        return indim.while_loop(lambda s: s[0] > 0, lambda s: (s[0] - 1, s[1] * x), (n, x))[1]
+
+    gradient = indim.jit(indim.grad(f))
+    for n in (2, 3):
+        assert abs(float(gradient(1.5, n)) - (n + 1) * 1.5**n) < 1e-12
+
+
+def test_the_message_names_stop_gradient():
+    def f(x):
+        return indim.fori_loop(0, 2, lambda i, s: s * indim.lax.stop_gradient(s), x)
+
+    with pytest.raises(TypeError, match=r"^lax\.stop_gradient has a derivative of its own"):
+        indim.grad(f)(2.0)

@@ -17,7 +17,8 @@ _NO_LIMIT = (1 << 63) - 1
 def while_loop(functions, limit, outer, init):
     """The final state of ``indim.while_loop``."""
     condition_of, body_of = functions
-    initial = _values(outer, init)
+    # One of the states may be the counter.
+    initial = [_value(outer, _known(outer, leaf)) for leaf in leaves_of(init)]
     names = _names(init, "state")
     condition = _condition(
         outer, "while_loop", initial, names, lambda *states: condition_of(filled(init, states))
@@ -236,7 +237,6 @@ def _values(recording, value):
 
 
 def _value(recording, leaf):
-    leaf = _known(recording, leaf)
     if type(leaf) is Number and not leaf._recording.is_over:
         # It stays a number whose value may differ at the next call.
         recorder = leaf._recording.recorder(leaf._name)

@@ -84,6 +84,10 @@ def _zero_tangent(primals, tangents):
     return primals[0], np.zeros_like(primals[0])
 
 
+# Messages name the public function.
+_without_derivative.__qualname__ = "lax.stop_gradient"
+
+
 def stop_gradient(x):
     """The same values, whose derivative is zero."""
     return mapped(x, lambda leaf: _without_derivative(leaf) if hasattr(leaf, "dtype") else leaf)
