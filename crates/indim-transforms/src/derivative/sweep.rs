@@ -158,7 +158,8 @@ impl<'a> Sweep<'a> {
     }
 
     /// The sweep of a region that runs in each step of a loop: a gather adds its cotangents to those that its
-    /// operand has already, in place, so that a step of the loop costs what it reads, not the whole array.
+    /// operand has already, and adds no whole array. Directly in the body this is done in place; a branch or
+    /// an inner loop copies the sum.
     pub(super) fn of_body(self) -> Self {
         Sweep { is_body: true, ..self }
     }
