@@ -74,7 +74,7 @@ FUNCTIONS = {
 def test_functions_over_random_chunks(spec, name, rows, chunk, columns, dtype):
     rows = max(rows, 20)
     array = (random.standard_normal((rows, 7)) * 9).astype(dtype)
-    # Few tasks, each of which takes milliseconds.
+    # Few tasks, because each takes milliseconds.
     chunk = max(chunk, rows // 6)
     check(FUNCTIONS[name][0], cubed.from_array(array, chunks=(min(chunk, rows), columns), spec=spec))
 
@@ -143,6 +143,13 @@ def test_memory_is_that_of_the_spec(tmp_path):
     assert abs(float(np.asarray(indim.sum(lazy).compute()))) < 1e-6
     with pytest.raises(ValueError, match="(?s)within its memory.*`allowed_mem`.*512, 1024"):
         indim.jit(lambda x: np.cumsum(x, axis=0))(cubed.ones((9000, 250), chunks=(450, 250), spec=spec))
+
+
+def test_either_byte_order(spec):
+    x = np.arange(12.0).reshape(4, 3).astype(">f8")
+    lazy = cubed.from_array(x, chunks=(2, 3), spec=spec)
+    same_bits(indim.jit(lambda x: x * 2 + x.sum(axis=0))(lazy), x.astype("f8") * 2 + x.sum(axis=0))
+    same_bits(indim.add(lazy, 1.0), x.astype("f8") + 1)
 
 
 def test_tasks_run_in_other_processes(tmp_path):

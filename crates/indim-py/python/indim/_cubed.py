@@ -23,39 +23,10 @@ except ImportError as error:
 
 from . import _arrays
 from ._engines import chunked_program
-from ._indim import _graph_of_expression
-from ._stages import TASK_FAN_IN, aligned_length, combine, run_stage
-from ._trees import in_container
+from ._stages import TASK_FAN_IN, ChunkEngine, aligned_length, combine, run_stage, with_slices
 
 #: Maximum bytes of an array that Cubed puts into its plan; larger ones are cut into chunks by tasks.
 _MAX_PLAN_BYTES = 1_000_000
-
-
-def call(compiled, function, arguments, out):
-    """A compiled function called with Cubed arrays."""
-    sources, leaves = placeholders(arguments.leaves, arguments.names)
-    text, operands, kind, keys = compiled._graph(arguments.with_leaves(leaves))
-    return in_container(kind, keys, lazy_results((text, operands), sources))
-
-
-def evaluate(text, objects, rule, results, out):
-    """An expression of Cubed arrays."""
-    sources, leaves = placeholders(objects.values(), objects)
-    text, operands, kind, keys = _graph_of_expression(text, dict(zip(objects, leaves)), rule, results)
-    return in_container(kind, keys, lazy_results((text, operands), sources))
-
-
-def placeholders(leaves, names):
-    """The Cubed arrays by the ids of their placeholders, and the leaves with placeholders for these arrays. A
-    placeholder takes no memory."""
-    sources, replaced = {}, []
-    for leaf in leaves:
-        if isinstance(leaf, cubed.Array):
-            array, leaf = leaf, np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape)
-            # Holding the placeholder keeps its id unique.
-            sources[id(leaf)] = (leaf, array)
-        replaced.append(leaf)
-    return sources, replaced
 
 
 def lazy_results(parts, sources):
@@ -63,7 +34,7 @@ def lazy_results(parts, sources):
     text, operands = parts
     (_, first), *_ = sources.values()
     operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
-    operands, is_sliced = _with_slices(text, operands)
+    operands, is_sliced = with_slices(text, operands, cubed.Array)
     program, is_counted = chunked_program(text, False, is_sliced), False
     if _merged_cuts(program, _chunk_sizes(program, operands)):
         # `iota` can be cut if each chunk gets its offset.
@@ -82,23 +53,6 @@ def lazy_results(parts, sources):
         key = text, is_counted, is_sliced, tuple(is_cut), number
         values.update(_Stage(key, description, sizes, first.spec).results(values))
     return [values[number] for number, *_ in program.outputs()]
-
-
-def _with_slices(text, operands):
-    """The operands, followed by slices of them if the program then need not read all chunks; and whether
-    slices follow."""
-    slices = chunked_program(text, False, True).slices()
-    is_shorter = [
-        isinstance(operands[number], cubed.Array)
-        and operands[number].numblocks[axis] > 1
-        and size < operands[number].shape[axis]
-        for number, part in slices
-        for axis, (_, size) in enumerate(part)
-    ]
-    if not any(is_shorter):
-        return operands, False
-    index = [(number, tuple(slice(start, start + size) for start, size in part)) for number, part in slices]
-    return [*operands, *(operands[number][part] for number, part in index)], True
 
 
 def _rechunked(array, chunks, spec):
@@ -272,7 +226,7 @@ def _operation(function, keys, arrays, chunks, types, blocks=1):
 
 
 def _reduction_tree(partials, reduction, axis):
-    """The tree that combines the partial results of all chunks, of which each level is an operation."""
+    """The tree that combines the partial results of all chunks. Each level is an operation."""
     is_last = False
     while not is_last:
         count = partials[0].numblocks[axis]
@@ -329,3 +283,7 @@ class _Combine:
         if self._is_last:
             return combined[0].squeeze(self._axis)
         return combined if len(combined) > 1 else combined[0]
+
+
+_ENGINE = ChunkEngine(cubed.Array, lazy_results, lambda array, name: None)
+call, evaluate, placeholders = _ENGINE.call, _ENGINE.evaluate, _ENGINE.placeholders

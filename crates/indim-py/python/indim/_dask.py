@@ -17,40 +17,10 @@ from dask.array.core import PerformanceWarning, common_blockdim
 
 from . import _arrays, _lanes
 from ._engines import chunked_program
-from ._indim import _graph_of_expression
-from ._stages import TASK_FAN_IN, aligned_length, combine, run_stage
-from ._trees import in_container
+from ._stages import TASK_FAN_IN, ChunkEngine, aligned_length, combine, run_stage, with_slices
 
 #: Maximum bytes of a chunk that is merged from several.
 MAX_MERGED_BYTES = 2 << 30
-
-
-def call(compiled, function, arguments, out):
-    """A compiled function called with Dask arrays."""
-    sources, leaves = placeholders(arguments.leaves, arguments.names)
-    text, operands, kind, keys = compiled._graph(arguments.with_leaves(leaves))
-    return in_container(kind, keys, lazy_results((text, operands), sources))
-
-
-def evaluate(text, objects, rule, results, out):
-    """An expression of Dask arrays."""
-    sources, leaves = placeholders(objects.values(), objects)
-    text, operands, kind, keys = _graph_of_expression(text, dict(zip(objects, leaves)), rule, results)
-    return in_container(kind, keys, lazy_results((text, operands), sources))
-
-
-def placeholders(leaves, names):
-    """The Dask arrays by the ids of their placeholders, and the leaves with placeholders for these arrays. A
-    placeholder takes no memory."""
-    sources, replaced = {}, []
-    for leaf, name in zip(leaves, names):
-        if isinstance(leaf, da.Array):
-            check(leaf, name)
-            array, leaf = leaf, np.broadcast_to(np.zeros((), leaf.dtype.newbyteorder("=")), leaf.shape)
-            # Holding the placeholder keeps its id unique.
-            sources[id(leaf)] = (leaf, array)
-        replaced.append(leaf)
-    return sources, replaced
 
 
 def check(array, name):
@@ -72,7 +42,7 @@ def lazy_results(parts, sources):
     text, operands = parts
     operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
     count = len(operands)
-    operands, is_sliced = _with_slices(text, operands)
+    operands, is_sliced = with_slices(text, operands, da.Array)
     program, is_counted = chunked_program(text, False, is_sliced), False
     if any(_must_merge(program, _Chunks(program, operands, count))):
         # `iota` can be cut if each chunk gets its offset.
@@ -90,21 +60,6 @@ def lazy_results(parts, sources):
     for number, stage in enumerate(program.stages(is_cut)):
         values.update(_Stage((text, is_counted, is_sliced), is_cut, number, stage).layers(values, chunks))
     return [_native(values[number]) for number, *_ in program.outputs()]
-
-
-def _with_slices(text, operands):
-    """The operands, followed by slices of them if the program then reads fewer chunks or need not merge
-    chunks; and whether slices follow."""
-    slices = chunked_program(text, False, True).slices()
-    cuts = [
-        isinstance(array, da.Array) and len(array.chunks[axis]) > 1 and size < array.shape[axis]
-        for array, part in ((operands[number], part) for number, part in slices)
-        for axis, (_, size) in enumerate(part)
-    ]
-    if not any(cuts):
-        return operands, False
-    index = [(number, tuple(slice(start, start + size) for start, size in part)) for number, part in slices]
-    return [*operands, *(operands[number][part] for number, part in index)], True
 
 
 def _native(array):
@@ -374,3 +329,7 @@ def _result(reduction, count, chunks, axis, keepdims):
     combined = _combine(reduction, count, chunks, axis, keepdims)
     combined = combined if count == 1 else combined[0]
     return combined if keepdims else combined.squeeze(axis)
+
+
+_ENGINE = ChunkEngine(da.Array, lazy_results, check)
+call, evaluate, placeholders = _ENGINE.call, _ENGINE.evaluate, _ENGINE.placeholders

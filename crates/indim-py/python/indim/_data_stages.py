@@ -36,7 +36,7 @@ class _MaskFound(BaseException):
     """Ends the run of a function at a mask whose positions it needs."""
 
     def __init__(self, mask):
-        super().__init__("a mask of which no positions are known")
+        super().__init__("the positions of a mask are not known")
         self.mask = mask
 
 

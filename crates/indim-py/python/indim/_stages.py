@@ -9,14 +9,71 @@ from __future__ import annotations
 import functools
 import itertools
 
+import numpy as np
+
 from ._engines import chunked_program
-from ._indim import _Combination
+from ._indim import _Combination, _graph_of_expression
+from ._trees import in_container
 
 #: Elements of a block of the summation tree.
 BLOCK = 512
 
 #: Partial results that one task combines: a power of two, so that a task covers whole levels of the tree.
 TASK_FAN_IN = 16
+
+
+class ChunkEngine:
+    """An engine that computes arrays of the class ``array_class`` chunk by chunk.
+
+    ``lazy_results((text, operands), sources)`` gives the results of a graph as such arrays, and
+    ``check(array, name)`` refuses arrays that the engine does not compute.
+    """
+
+    def __init__(self, array_class, lazy_results, check):
+        self._array_class, self._lazy_results, self._check = array_class, lazy_results, check
+
+    def call(self, compiled, function, arguments, out):
+        """A compiled function called with lazy arrays."""
+        sources, leaves = self.placeholders(arguments.leaves, arguments.names)
+        text, operands, kind, keys = compiled._graph(arguments.with_leaves(leaves))
+        return in_container(kind, keys, self._lazy_results((text, operands), sources))
+
+    def evaluate(self, text, objects, rule, results, out):
+        """An expression of lazy arrays."""
+        sources, leaves = self.placeholders(objects.values(), objects)
+        text, operands, kind, keys = _graph_of_expression(text, dict(zip(objects, leaves)), rule, results)
+        return in_container(kind, keys, self._lazy_results((text, operands), sources))
+
+    def placeholders(self, leaves, names):
+        """The lazy arrays by the ids of their placeholders, and the leaves with placeholders for these
+        arrays. A placeholder takes no memory."""
+        sources, replaced = {}, []
+        for leaf, name in zip(leaves, names):
+            if isinstance(leaf, self._array_class):
+                self._check(leaf, name)
+                array = leaf
+                leaf = np.broadcast_to(np.zeros((), array.dtype.newbyteorder("=")), array.shape)
+                # Holding the placeholder keeps its id unique.
+                sources[id(leaf)] = (leaf, array)
+            replaced.append(leaf)
+        return sources, replaced
+
+
+def with_slices(text, operands, array_class):
+    """The operands, followed by slices of them if the program then reads fewer chunks of the lazy arrays, or
+    need not merge chunks; and whether slices follow."""
+    slices = chunked_program(text, False, True).slices()
+    is_shorter = [
+        isinstance(operands[number], array_class)
+        and operands[number].numblocks[axis] > 1
+        and size < operands[number].shape[axis]
+        for number, part in slices
+        for axis, (_, size) in enumerate(part)
+    ]
+    if not any(is_shorter):
+        return operands, False
+    index = [(number, tuple(slice(start, start + size) for start, size in part)) for number, part in slices]
+    return [*operands, *(operands[number][part] for number, part in index)], True
 
 
 @functools.lru_cache(maxsize=64)
