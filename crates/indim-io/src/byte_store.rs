@@ -24,7 +24,7 @@ pub trait ByteStore: fmt::Debug + Send + Sync {
     }
 }
 
-/// What the caller reads first from an object, so that one request opens the object and reads it.
+/// The bytes that the caller reads first from an object, so that one request opens the object and reads them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstRead {
     /// Nothing is known: only the length is needed.

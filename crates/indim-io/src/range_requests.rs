@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 128 << 10;
 /// Maximum bytes of memory of one request: its answer, and the positions of its runs.
 pub const MAX_REQUEST_MEMORY: usize = MAX_REQUEST_BYTES + MAX_PARTS * size_of::<Part>();
 /// Runs with a gap of at most this many bytes are read by one request: a request takes about as long as
-/// the transfer of so many bytes.
+/// the transfer of 64 KiB.
 const MAX_GAP_BYTES: usize = 64 << 10;
 
 /// A run in the byte range of a request. `u32` suffices for [`MAX_REQUEST_BYTES`].

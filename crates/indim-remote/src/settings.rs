@@ -82,6 +82,25 @@ impl core::fmt::Debug for Settings {
     }
 }
 
+/// The client of a cloud, configured by the variables with a prefix; those that the cloud does not know are
+/// left out. A macro, because the builders of the clouds have no trait in common.
+macro_rules! cloud_client {
+    (
+        $settings:ident, $builder:ident, $prefix:literal, $scheme:expr,
+        $with_host:ident($name:ident), $retry:ident
+    ) => {{
+        let mut builder = $builder;
+        for (key, value) in $settings.with_prefix($prefix) {
+            if let Ok(key) = key.parse() {
+                builder = builder.with_config(key, value);
+            }
+        }
+        builder = builder.with_skip_signature($settings.is_anonymous($scheme));
+        let built = builder.$with_host($name.host()).with_retry($retry).build();
+        built.map(|store| Arc::new(store) as Client)
+    }};
+}
+
 impl Settings {
     /// The variables of this process.
     pub fn from_environment() -> Self {
@@ -123,7 +142,7 @@ impl Settings {
         };
         let mut found = Vec::new();
         for (_, value) in self.variables.iter().filter(is_credential) {
-            // Of a signed query (`sv=2024&sig=...`) a server repeats single values.
+            // A server repeats single values of a signed query (`sv=2024&sig=...`).
             let query = form_urlencoded::parse(value.trim_start_matches('?').as_bytes());
             let signature =
                 query.filter(|(name, _)| name == "sig").map(|(_, value)| value.into_owned());
@@ -223,37 +242,30 @@ impl Settings {
         let retry = self.retry(timeout);
         let built = match name.scheme() {
             Scheme::S3 => {
-                let mut builder = AmazonS3Builder::new().with_client_options(options);
-                for (key, value) in self.with_prefix("AWS_") {
-                    if let Ok(key) = key.parse() {
-                        builder = builder.with_config(key, value);
-                    }
-                }
-                builder = builder.with_skip_signature(self.is_anonymous(Scheme::S3));
-                let built = builder.with_bucket_name(name.host()).with_retry(retry).build();
-                built.map(|store| Arc::new(store) as Client)
+                let builder = AmazonS3Builder::new().with_client_options(options);
+                cloud_client!(self, builder, "AWS_", Scheme::S3, with_bucket_name(name), retry)
             }
             Scheme::Google => {
-                let mut builder = GoogleCloudStorageBuilder::new().with_client_options(options);
-                for (key, value) in self.with_prefix("GOOGLE_") {
-                    if let Ok(key) = key.parse() {
-                        builder = builder.with_config(key, value);
-                    }
-                }
-                builder = builder.with_skip_signature(self.is_anonymous(Scheme::Google));
-                let built = builder.with_bucket_name(name.host()).with_retry(retry).build();
-                built.map(|store| Arc::new(store) as Client)
+                let builder = GoogleCloudStorageBuilder::new().with_client_options(options);
+                cloud_client!(
+                    self,
+                    builder,
+                    "GOOGLE_",
+                    Scheme::Google,
+                    with_bucket_name(name),
+                    retry
+                )
             }
             Scheme::Azure => {
-                let mut builder = MicrosoftAzureBuilder::new().with_client_options(options);
-                for (key, value) in self.with_prefix("AZURE_") {
-                    if let Ok(key) = key.parse() {
-                        builder = builder.with_config(key, value);
-                    }
-                }
-                builder = builder.with_skip_signature(self.is_anonymous(Scheme::Azure));
-                let built = builder.with_container_name(name.host()).with_retry(retry).build();
-                built.map(|store| Arc::new(store) as Client)
+                let builder = MicrosoftAzureBuilder::new().with_client_options(options);
+                cloud_client!(
+                    self,
+                    builder,
+                    "AZURE_",
+                    Scheme::Azure,
+                    with_container_name(name),
+                    retry
+                )
             }
             Scheme::Https | Scheme::Http => {
                 let url = format!("{}://{}", name.scheme().prefix(), name.host());

@@ -78,7 +78,7 @@ fn s3_by_the_variables_of_aws() {
     assert!(error.contains("error[remote-name]"), "{error}");
 }
 
-/// A mean over steps, each of which is a chunk, reads each chunk once, in less memory than the array takes.
+/// A mean over an array with one chunk per step reads each chunk once, in less memory than the array takes.
 #[test]
 fn a_streamed_run_requests_each_chunk_once() {
     let server = Server::start();
@@ -156,7 +156,7 @@ fn results_in_s3() {
         let error = run(&variables, &["eval", made, "-o", &uri]).unwrap_err();
         assert!(error.contains("error[zarr-in-place]"), "{error}");
     }
-    // A bucket is no group, whatever its name is.
+    // A bucket is not a group, whatever its name is.
     for uri in ["s3://bucket.zarr/x.zarr", "s3://bucket.zarr/mean"] {
         run(&variables, &["eval", made, "-o", uri]).unwrap();
         let read = ["eval", "sum(x, axis=0)", &format!("x={uri}")];
@@ -213,7 +213,7 @@ fn a_remote_name_with_a_slash_is_no_folder_of_this_machine() {
     assert_eq!(folder.path().read_dir().unwrap().count(), 1);
 }
 
-/// The first of 64 chunks, of which eight are stored at once, waits for a second; the others do not.
+/// Eight of 64 chunks are stored at once. The first one waits for a second; the others do not.
 #[test]
 fn a_slow_chunk_holds_up_no_other() {
     let (server, folder) = (Server::start(), TempDir::new().unwrap());

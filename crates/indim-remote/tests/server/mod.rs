@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What the server does wrong with the next requests for an object.
+/// A mistake of the server in the next requests for an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Answers with this status.
@@ -22,7 +22,7 @@ pub(crate) enum Fault {
     NoRanges,
     /// Answers 400 and repeats the session token, as S3 does if it is too old.
     ExpiredToken,
-    /// Sends so many MiB where it states the length of the range.
+    /// Sends this number of MiB, and states the length of the range.
     LongBody(usize),
 }
 

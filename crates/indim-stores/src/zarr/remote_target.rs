@@ -38,7 +38,7 @@ impl RemoteTarget {
         let mut new_groups = Vec::new();
         for (group, child) in parent_groups(name) {
             let group = group.to_string_lossy();
-            // A bucket is no group.
+            // A bucket is not a group.
             if RemoteName::parse(&group).is_err() {
                 break;
             }
