@@ -204,6 +204,19 @@ def test_what_is_refused(spec):
         assert "f64[4, 3]" in str(indim.jit(lambda x: x * 2).explain(x))
 
 
+class Row(tuple):
+    """A tree that copies NumPy arrays."""
+
+    def __new__(cls, items):
+        return super().__new__(cls, (np.array(x) if isinstance(x, np.ndarray) else x for x in items))
+
+
+def test_arrays_whose_placeholder_is_lost_are_an_error(spec):
+    x = cubed.ones((4, 3), chunks=(2, 3), spec=spec)
+    with pytest.raises(TypeError, match=r"`row\[0\]` is an array of Cubed, .*as an argument of its own"):
+        indim.jit(lambda row: row[0] + 1)(Row([x]))
+
+
 def test_cubed_is_not_imported():
     import subprocess
     import sys

@@ -452,6 +452,31 @@ def test_what_is_refused():
         indim.add(x.map_blocks(np.float32, dtype="f8"), 1).compute(scheduler="sync")
 
 
+class Copied:
+    """A tree that copies NumPy arrays, and keeps other values."""
+
+    def __init__(self, x):
+        self.x = np.array(x) if isinstance(x, np.ndarray) else x
+
+
+indim.tree.register_pytree_node(Copied, lambda value: ((value.x,), None), lambda _, items: Copied(*items))
+
+
+def test_arrays_whose_placeholder_is_lost_are_an_error():
+    # Its elements would be zeros.
+    x = da.from_array(np.arange(12.0), chunks=5)
+    for call in (
+        indim.jit(lambda tree: tree.x + 1),
+        indim.jit(lambda tree: np.ones(3)),
+        indim.grad(lambda tree: np.sum(tree.x**2)),
+        indim.vmap(lambda tree: tree.x * 2),
+    ):
+        with pytest.raises(TypeError, match=r"`tree\.0` is an array of Dask, .*as an argument of its own"):
+            call(Copied(x))
+    same_bits(indim.jit(lambda tree, y: tree.x + y)(Copied(np.arange(12.0)), x), np.arange(12.0) * 2)
+    same_bits(indim.jit(lambda unused, y: y + 1)(x, x + 1), np.arange(12.0) + 2)
+
+
 def test_what_stands_for_an_array_is_explained_by_its_type_or_says_what_makes_an_array():
     f = indim.jit(lambda x: x + 1)
     assert "f64[10]" in f.explain(da.ones(10, chunks=3))

@@ -23,7 +23,7 @@ except ImportError as error:
 
 from . import _arrays
 from ._engines import chunked_program
-from ._stages import TASK_FAN_IN, ChunkEngine, aligned_length, combine, run_stage, with_slices
+from ._stages import TASK_FAN_IN, ChunkEngine, aligned_length, combine, run_stage, with_slices, with_sources
 
 #: Maximum bytes of an array that Cubed puts into its plan; larger ones are cut into chunks by tasks.
 _MAX_PLAN_BYTES = 1_000_000
@@ -32,8 +32,8 @@ _MAX_PLAN_BYTES = 1_000_000
 def lazy_results(parts, sources):
     """The results of a graph, its text and operands, as Cubed arrays."""
     text, operands = parts
-    (_, first), *_ = sources.values()
-    operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
+    (_, first, _), *_ = sources.values()
+    operands = with_sources(operands, sources)
     operands, is_sliced = with_slices(text, operands, cubed.Array)
     program, is_counted = chunked_program(text, False, is_sliced), False
     if _merged_cuts(program, _chunk_sizes(program, operands)):

@@ -17,7 +17,7 @@ from dask.array.core import PerformanceWarning, common_blockdim
 
 from . import _arrays, _lanes
 from ._engines import chunked_program
-from ._stages import TASK_FAN_IN, ChunkEngine, aligned_length, combine, run_stage, with_slices
+from ._stages import TASK_FAN_IN, ChunkEngine, aligned_length, combine, run_stage, with_slices, with_sources
 
 #: Maximum bytes of a chunk that is merged from several.
 MAX_MERGED_BYTES = 2 << 30
@@ -40,7 +40,7 @@ def check(array, name):
 def lazy_results(parts, sources):
     """The results of a graph, its text and operands, as Dask arrays."""
     text, operands = parts
-    operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
+    operands = with_sources(operands, sources)
     count = len(operands)
     operands, is_sliced = with_slices(text, operands, da.Array)
     program, is_counted = chunked_program(text, False, is_sliced), False

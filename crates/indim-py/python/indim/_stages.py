@@ -54,9 +54,24 @@ class ChunkEngine:
                 array = leaf
                 leaf = np.broadcast_to(np.zeros((), array.dtype.newbyteorder("=")), array.shape)
                 # Holding the placeholder keeps its id unique.
-                sources[id(leaf)] = (leaf, array)
+                sources[id(leaf)] = (leaf, array, name)
             replaced.append(leaf)
         return sources, replaced
+
+
+def with_sources(operands, sources):
+    """The operands of a graph, with the lazy arrays in place of their placeholders. A placeholder that was
+    converted to another array would be read as zeros, so that is an error."""
+    found = {id(operand) for operand in operands}
+    for key, (_, array, name) in sources.items():
+        if key not in found:
+            package = type(array).__module__.partition(".")[0].capitalize()
+            raise TypeError(
+                f"`{name}` is an array of {package}, and the object that holds it has another array in its "
+                "place when it is rebuilt from its items: have its class keep arrays as they are, without "
+                "`np.array(...)`, or pass the array as an argument of its own"
+            )
+    return [sources[id(operand)][1] if id(operand) in sources else operand for operand in operands]
 
 
 def with_slices(text, operands, array_class):
