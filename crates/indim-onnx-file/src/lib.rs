@@ -1,17 +1,25 @@
-//! Files of ONNX: their messages, tensors and attributes, and the writer. `indim-onnx` reads models.
+//! Files of ONNX: their messages, tensors, attributes and flattened nodes, and the writer. `indim-onnx` reads
+//! models.
 //!
 //! - `messages.rs`: the protobuf messages; `tensor.rs`: arrays; `types.rs`: element types and declared
 //!   inputs;
 //! - `body.rs`: nodes of a graph or a function; `attribute_table.rs`: the table of their attributes;
+//!   `attributes.rs`: typed access to attributes;
+//! - `operator.rs`: the facts about an operator that flattening needs; `flatten/`: one list of a model's nodes;
+//!   `unsupported.rs`: nodes that indim does not compute;
 //! - `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 pub mod attribute_table;
+mod attributes;
 pub mod body;
+pub mod flatten;
 pub mod messages;
+pub mod operator;
 pub mod tensor;
 pub mod types;
+pub mod unsupported;
 mod write;
 
 pub use tensor::read_onnx_tensor;

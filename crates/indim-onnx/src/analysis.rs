@@ -1,9 +1,10 @@
 //! Analysis of the nodes: values that must be known at build time.
 
-use super::flat_node::ValueNumber;
-use super::step::Step;
+use indim_onnx_file::flatten::ValueNumber;
 
-/// For each value, whether it determines shapes: it is a shape operand (`Operator::shape_operands`), or
+use super::operators::Step;
+
+/// For each value, whether it determines shapes: it is a shape operand (`OperatorSignature::shape_operands`), or
 /// a value that determines shapes is computed from its elements.
 pub(super) fn determines_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {
     let mut determines = vec![false; value_count];
@@ -22,7 +23,7 @@ fn mark_shapes(nodes: &[Step], determines: &mut [bool]) {
                 .for_each(|&output| mark(determines, output.filter(|_| determines_result)));
             mark_shapes(&region.nodes, determines);
         }
-        for &position in operator.shape_operands {
+        for &position in operator.signature.shape_operands {
             mark(determines, node.operands.get(position).copied().flatten());
         }
         // If the node stacks results, operands 0 and 1 (trip count and condition) determine the number of
@@ -31,7 +32,7 @@ fn mark_shapes(nodes: &[Step], determines: &mut [bool]) {
         if node.operator == "Loop" && node.results.iter().skip(states).any(Option::is_some) {
             node.operands.iter().take(2).for_each(|&operand| mark(determines, operand));
         }
-        if determines_result && !operator.reads_types {
+        if determines_result && !operator.signature.reads_types {
             node.operands.iter().for_each(|&operand| mark(determines, operand));
         }
     }

@@ -10,16 +10,15 @@ use indim_ops::ArrayType;
 use super::call::{Call, LoweringResult};
 use super::constants;
 use super::elementwise;
-use super::flat_node::{FlatNode, ValueNumber};
 use super::model::OnnxModel;
-use super::operators::{Lowering, Operator};
+use super::operators::{Lowering, Operator, Step};
 use super::reductions;
-use super::step::Step;
 use indim_model::shape_values::{KnownValue, fold_known_operands};
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, Location, ModelBuilder, ModelProgram, RuleNote,
     check_inputs,
 };
+use indim_onnx_file::flatten::{FlatNode, ValueNumber};
 use indim_onnx_file::tensor::Tensors;
 use indim_onnx_file::types::declared_at;
 
@@ -137,7 +136,7 @@ impl<'m> ProgramBuilder<'m> {
         let lowering = &operator.lowering;
         let operand = |number: &Option<ValueNumber>| match *number {
             // Only the type of the operand matters, so a body does not capture its value.
-            Some(number) if operator.reads_types => Ok(self.values[number].clone()),
+            Some(number) if operator.signature.reads_types => Ok(self.values[number].clone()),
             Some(number) => self.operand(number),
             None => Ok(None),
         };

@@ -6,9 +6,9 @@ use indim_graph::{Array, GraphError, GraphErrorKind};
 use indim_ops::DType;
 use indim_shape::{RuleSet, Shape, TargetRule};
 
-use super::flat_node::FlatNode;
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, RuleNote};
+use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::tensor::Tensors;
 
 /// The results of an operator, in order, or its error.
@@ -27,6 +27,15 @@ pub(super) struct Call<'c> {
 /// A single result.
 pub(super) fn single_result(value: Value) -> LoweringResult {
     Ok(vec![value.into()])
+}
+
+/// A call reads the attributes of its node.
+impl core::ops::Deref for Call<'_> {
+    type Target = FlatNode;
+
+    fn deref(&self) -> &FlatNode {
+        self.node
+    }
 }
 
 impl Call<'_> {

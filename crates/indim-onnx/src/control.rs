@@ -20,7 +20,7 @@ use indim_ops::{ArrayType, DType};
 
 use super::build::ProgramBuilder;
 use super::call::Call;
-use super::step::{RegionSteps, Step};
+use super::operators::{RegionSteps, Step};
 
 /// A value of a loop or branch, or its error, which can be at a node in one of its bodies.
 type ControlResult<T> = Result<T, FormatError>;

@@ -1,13 +1,10 @@
 //! ONNX: reads and writes models in protobuf.
 //!
-//! `indim-onnx-file` has the messages and the writer. Read in this order:
+//! `indim-onnx-file` has the messages, the list of a model's nodes with calls inlined, and the writer. Read
+//! in this order:
 //!
-//! * `flatten.rs`: one list of nodes with calls inlined; `step.rs`, `flat_node.rs`: the nodes of that list;
-//!   `region.rs`: bodies of loops and branches; `operators.rs`: the table of operators; `attributes.rs`:
-//!   access to the attributes of a node.
-//! * `unsupported.rs`: unsupported nodes; `opaque.rs`: outputs that do not depend on them; `part.rs`: the
-//!   part of a model between named values; `analysis.rs`: values that must be known at build time;
-//!   `model.rs`: the model.
+//! * `operators.rs`: the table of operators; `part.rs`: the part of a model between named values;
+//!   `analysis.rs`: values that must be known at build time; `model.rs`: the model.
 //! * `build.rs`: builds the program for inputs of known types; `control.rs`: its loops and branches;
 //!   `call.rs`: a node with its operands; the other files lower calls to nodes of a graph:
 //!   `activations.rs`, `constants.rs`, `elementwise.rs`, `gathers.rs`, `normalizations.rs`, `products.rs`,
@@ -18,29 +15,22 @@
 
 mod activations;
 mod analysis;
-mod attributes;
 mod build;
 mod call;
 mod constants;
 mod control;
 mod elementwise;
-mod flat_node;
-mod flatten;
 mod gathers;
 mod infer;
 mod model;
 mod normalizations;
-mod opaque;
 mod operators;
 mod part;
 mod products;
 mod quantization;
 mod recurrent;
 mod reductions;
-mod region;
 mod sort;
-mod step;
-mod unsupported;
 mod views;
 mod windows;
 

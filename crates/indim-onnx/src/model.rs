@@ -12,12 +12,10 @@ use indim_ops::DType;
 
 use super::analysis::determines_shapes;
 use super::build::ProgramBuilder;
-use super::flat_node::ValueNumber;
-use super::flatten::{Flattener, Functions};
-use super::opaque::{mark_live, prune, remove_dead};
+use super::operators::{Operator, Step};
 use super::part;
-use super::step::Step;
 use indim_onnx_file::body::{GraphBody, ModelFunction, check_many, decoded, domain_of};
+use indim_onnx_file::flatten::{Flattener, Functions, ValueNumber, mark_live, prune, remove_dead};
 use indim_onnx_file::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
@@ -222,7 +220,7 @@ impl GraphNames {
     fn inputs(
         &mut self,
         graph: &GraphProto,
-        flattening: &mut Flattener<'_>,
+        flattening: &mut Flattener<'_, Operator>,
         limits: &FormatLimits,
     ) -> Result<Vec<ModelInput>, FormatError> {
         let inputs = declared(&graph.input, "input", limits)?;
@@ -242,7 +240,7 @@ impl GraphNames {
     fn initializers(
         &mut self,
         graph: &GraphProto,
-        flattening: &mut Flattener<'_>,
+        flattening: &mut Flattener<'_, Operator>,
         limits: &FormatLimits,
     ) -> Result<Vec<Initializer>, FormatError> {
         check_many("initializers", graph.initializer.len(), limits)?;

@@ -7,6 +7,8 @@
 use indim_builder::{Composition, Reduction};
 use indim_ops::Op;
 
+use indim_onnx_file::operator::OperatorSignature;
+
 use super::call::{Call, LoweringResult};
 use super::{
     activations, constants, elementwise, gathers, normalizations, products, quantization,
@@ -15,19 +17,15 @@ use super::{
 
 /// A supported operator of ONNX.
 pub(super) struct Operator {
-    pub(super) name: &'static str,
-    /// Opsets that introduced or changed it.
-    since: &'static [i64],
-    /// Minimal and maximal number of operands.
-    pub(super) operands: (usize, usize),
+    pub(super) signature: OperatorSignature,
     pub(super) lowering: Lowering,
-    /// Operands whose elements must be known at build time, such as a shape, axes, a count or a mode.
-    pub(super) shape_operands: &'static [usize],
-    /// Whether the results depend only on the types of the operands.
-    pub(super) reads_types: bool,
-    /// Names of the attributes that are bodies of a loop or branch.
-    pub(super) regions: &'static [&'static str],
 }
+
+/// A node of the flattened model.
+pub(super) type Step = indim_onnx_file::flatten::Step<Operator>;
+
+/// The body of a loop or branch, flattened.
+pub(super) type RegionSteps = indim_onnx_file::flatten::RegionSteps<Operator>;
 
 /// The lowering of an operator.
 pub(super) enum Lowering {
@@ -60,15 +58,16 @@ const fn row(
     operands: (usize, usize),
     lowering: Lowering,
 ) -> Operator {
-    Operator {
+    let shape_operands = &[];
+    let signature = OperatorSignature {
         name,
         since,
         operands,
-        lowering,
-        shape_operands: &[],
+        shape_operands,
         reads_types: false,
         regions: &[],
-    }
+    };
+    Operator { signature, lowering }
 }
 
 const fn unary(name: &'static str, since: &'static [i64], op: Op) -> Operator {
@@ -107,40 +106,36 @@ const fn control(
     operands: (usize, usize),
     regions: &'static [&'static str],
 ) -> Operator {
-    Operator { regions, ..row(name, since, operands, Lowering::Control) }
+    let mut operator = row(name, since, operands, Lowering::Control);
+    operator.signature.regions = regions;
+    operator
 }
 
 impl Operator {
     const fn with_shape_operands(mut self, operands: &'static [usize]) -> Operator {
-        self.shape_operands = operands;
+        self.signature.shape_operands = operands;
         self
     }
 
     const fn reading_types(mut self) -> Operator {
-        self.reads_types = true;
+        self.signature.reads_types = true;
         self
     }
+}
 
-    /// Finds an operator by its name.
-    pub(super) fn named(name: &str) -> Option<&'static Operator> {
-        OPERATORS.iter().find(|operator| operator.name == name)
+impl indim_onnx_file::operator::Operator for Operator {
+    fn named(name: &str) -> Option<&'static Operator> {
+        OPERATORS.iter().find(|operator| operator.signature.name == name)
     }
 
-    /// The version of the operator in an opset: the last entry of `since` up to this opset. `None` if the
-    /// opset lacks the operator.
-    pub(super) fn version(&self, opset: i64) -> Option<i64> {
-        self.since.iter().copied().rfind(|&since| since <= opset)
-    }
-
-    /// The opset that introduced the operator.
-    pub(super) fn first_opset(&self) -> i64 {
-        self.since[0]
+    fn signature(&self) -> &OperatorSignature {
+        &self.signature
     }
 }
 
 /// Names of the supported operators.
 pub(super) fn names() -> Vec<String> {
-    OPERATORS.iter().map(|operator| operator.name.to_owned()).collect()
+    OPERATORS.iter().map(|operator| operator.signature.name.to_owned()).collect()
 }
 
 use elementwise::AcceptedTypes::{self, Any, Booleans, Numbers};
@@ -311,7 +306,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::unsupported::UNSUPPORTED_OPERATORS;
+    use indim_onnx_file::unsupported::UNSUPPORTED_OPERATORS;
 
     /// Each operator of ONNX with its versions.
     fn operator_versions() -> BTreeMap<&'static str, Vec<i64>> {
@@ -326,7 +321,8 @@ mod tests {
 
     #[test]
     fn every_operator_of_onnx_is_either_supported_or_known_to_be_unsupported() {
-        let mut known: Vec<&str> = OPERATORS.iter().map(|operator| operator.name).collect();
+        let mut known: Vec<&str> =
+            OPERATORS.iter().map(|operator| operator.signature.name).collect();
         known.extend(UNSUPPORTED_OPERATORS);
         known.sort_unstable();
         assert_eq!(known, operator_versions().into_keys().collect::<Vec<_>>());
@@ -337,10 +333,10 @@ mod tests {
         let versions = operator_versions();
         for operator in OPERATORS {
             assert_eq!(
-                Some(operator.since),
-                versions.get(operator.name).map(|v| &v[..]),
+                Some(operator.signature.since),
+                versions.get(operator.signature.name).map(|v| &v[..]),
                 "{}",
-                operator.name
+                operator.signature.name
             );
         }
         let newest = versions.values().flatten().max();

@@ -3,11 +3,10 @@
 use indim_model::outline::{Outline, ValueType};
 use indim_model::{DeclaredSize, FormatError, FormatLimits, Location, ModelInput, ProgramPart};
 
-use super::flat_node::ValueNumber;
 use super::model::declared;
-use super::opaque::mark_live;
-use super::step::{OpaqueStep, Step};
+use super::operators::Step;
 use indim_onnx_file::body::{check_many, decoded};
+use indim_onnx_file::flatten::{OpaqueStep, ValueNumber, mark_live};
 use indim_onnx_file::messages::ValueInfoProto;
 
 /// The values at which the part starts, with their types as far as the outline knows them.

@@ -9,8 +9,8 @@ use super::call::{TypedValue, counted_axis};
 use super::node::{NodeInference, label};
 use super::scope::{Scope, value_of};
 use super::walker::Walker;
-use crate::flat_node::FlatNode;
 use indim_onnx_file::body::decoded;
+use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::messages::GraphProto;
 
 impl Walker<'_> {

@@ -9,11 +9,11 @@ use indim_ops::ArrayType;
 use super::call::TypedValue;
 use crate::build::lower_and_fold;
 use crate::call::Call;
-use crate::flat_node::FlatNode;
 use crate::operators::{Lowering, Operator};
-use crate::unsupported::refusal;
 use indim_onnx_file::attribute_table;
+use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::tensor::Tensors;
+use indim_onnx_file::unsupported::refusal;
 
 /// A result of a lowered node.
 pub(super) struct LoweredResult {

@@ -19,12 +19,13 @@ use super::rules::{self, RuleRow};
 use super::scope::StatedType;
 use super::walker::Walker;
 use crate::call::Call;
-use crate::flat_node::FlatNode;
 use crate::operators::Operator;
-use crate::unsupported::refusal;
 use indim_onnx_file::NEWEST_OPSET;
 use indim_onnx_file::body::{BodyNode, NodeAttributes, domain_of};
+use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::messages::AttributeProto;
+use indim_onnx_file::operator::Operator as _;
+use indim_onnx_file::unsupported::refusal;
 
 /// Maximum characters of one attribute as text.
 const MAX_ATTRIBUTE: usize = 60;
@@ -88,12 +89,13 @@ impl Walker<'_> {
         let opset = self.scope().body.opset(&proto.domain).unwrap_or(NEWEST_OPSET);
         let is_own = domain_of(&proto.domain).is_empty();
         let operator = Operator::named(&proto.op_type).filter(|_| is_own);
-        let operator = operator.and_then(|operator| Some((operator, operator.version(opset)?)));
+        let operator =
+            operator.and_then(|operator| Some((operator, operator.signature.version(opset)?)));
         let row = RuleRow::named(&proto.op_type).filter(|_| is_own);
         let name = row.map_or("", |row| row.static_name(&proto.op_type));
         let flat = FlatNode {
             node: node.clone(),
-            operator: operator.map_or(name, |(operator, _)| operator.name),
+            operator: operator.map_or(name, |(operator, _)| operator.signature.name),
             version: operator.map_or_else(|| rules::version(name, opset), |(_, version)| version),
             opset,
             attributes,

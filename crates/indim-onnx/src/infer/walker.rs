@@ -14,12 +14,11 @@ use super::call::TypedValue;
 use super::creation::{header, small_array};
 use super::repeated::{is_evenly_spaced, repeated_axes};
 use super::scope::{Scope, StatedType, value_of};
-use crate::flat_node::node_location;
-use crate::flatten::Functions;
 use crate::model::{OPSETS_SINCE, functions_of};
 use indim_onnx_file::body::{
     BodyNode, GraphBody, ModelFunction, NodeAttributes, check_many, decoded, domain_of,
 };
+use indim_onnx_file::flatten::{Functions, node_location};
 use indim_onnx_file::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
 use indim_onnx_file::tensor::Tensors;
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use indim_graph::MAX_REGION_DEPTH;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
-use super::flat_node::{FlatNode, ValueNumber};
-use super::flatten::{Flattener, Frame, FrameKind, value_of};
+use super::node::{FlatNode, ValueNumber};
 use super::opaque::{mark_live, remove_dead};
-use super::operators::Operator;
 use super::step::{OpaqueNode, OpaqueStep, RegionSteps, Step};
-use super::unsupported::refusal;
-use indim_onnx_file::body::{GraphBody, check_many, decoded};
-use indim_onnx_file::messages::{GraphProto, TensorProto, ValueInfoProto};
+use super::{Flattener, Frame, FrameKind, value_of};
+use crate::body::{GraphBody, check_many, decoded};
+use crate::messages::{GraphProto, TensorProto, ValueInfoProto};
+use crate::operator::Operator;
+use crate::unsupported::refusal;
 
 /// The decoded body of a loop or branch.
 pub(super) struct RegionGraph {
@@ -70,7 +70,7 @@ impl RegionGraph {
     }
 }
 
-impl Flattener<'_> {
+impl<O: Operator> Flattener<'_, O> {
     /// Flattens the bodies of a loop or branch and appends the node. Values that a body captures are
     /// appended to the operands of the node.
     ///
@@ -81,12 +81,12 @@ impl Flattener<'_> {
         frames: &mut Vec<Frame>,
         graph: &GraphBody,
         mut flat: FlatNode,
-        operator: &'static Operator,
+        operator: &'static O,
     ) -> Result<(), FormatError> {
         let location = flat.location();
         let first = self.value_count;
         let (mut regions, mut unsupported) = (Vec::new(), Vec::new());
-        for &name in operator.regions {
+        for &name in operator.signature().regions {
             let (region, found) = self.region(frames, graph, &flat, name)?;
             regions.push(region);
             unsupported.extend(found);
@@ -100,7 +100,7 @@ impl Flattener<'_> {
         let results = self.define_results(&mut frames[last], &flat.node);
         flat.results = results.map_err(|kind| kind.at(location.clone()))?;
         if let Some(reason) = refusal(&flat) {
-            let name = operator.name.to_owned();
+            let name = operator.signature().name.to_owned();
             unsupported.push(OpaqueNode { name, reason: Some(reason), location });
         }
         if unsupported.is_empty() {
@@ -119,7 +119,7 @@ impl Flattener<'_> {
         graph: &GraphBody,
         flat: &FlatNode,
         name: &'static str,
-    ) -> Result<(RegionSteps, Vec<OpaqueNode>), FormatError> {
+    ) -> Result<(RegionSteps<O>, Vec<OpaqueNode>), FormatError> {
         let location = flat.location();
         let at = |kind: FormatErrorKind| kind.at(location.clone());
         let last = frames.len() - 1;

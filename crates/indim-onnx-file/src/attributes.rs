@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use indim_model::FormatErrorKind;
 
-use super::call::Call;
-use indim_onnx_file::messages::{AttributeProto, TensorProto};
+use crate::flatten::FlatNode;
+use crate::messages::{AttributeProto, TensorProto};
 
 /// The kind of an attribute, with its number in `AttributeProto`. Old files omit the number, which then
 /// reads as 0.
@@ -36,7 +36,7 @@ impl AttributeKind {
 
 type AttributeResult<T> = Result<T, FormatErrorKind>;
 
-impl Call<'_> {
+impl FlatNode {
     /// The attribute with this name, if the node has it.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Call<'_> {
         name: &str,
         kind: AttributeKind,
     ) -> AttributeResult<Option<&Arc<AttributeProto>>> {
-        let attribute = self.node.attributes.get(name);
+        let attribute = self.attributes.get(name);
         match attribute.filter(|attribute| ![0, kind as i32].contains(&attribute.r#type)) {
             Some(_) => Err(FormatErrorKind::attribute(name, kind.expected())),
             None => Ok(attribute),
@@ -69,38 +69,67 @@ impl Call<'_> {
         }
     }
 
-    pub(super) fn optional_int(&self, name: &str) -> AttributeResult<Option<i64>> {
+    /// An attribute that is a whole number, if the node has it.
+    ///
+    /// # Errors
+    /// `attribute`: it has another kind.
+    pub fn optional_int(&self, name: &str) -> AttributeResult<Option<i64>> {
         self.scalar_attribute(name, AttributeKind::Int, |attribute| attribute.i)
     }
 
-    pub(super) fn int(&self, name: &str, default: i64) -> AttributeResult<i64> {
+    /// An attribute that is a whole number, or its default.
+    ///
+    /// # Errors
+    /// `attribute`: it has another kind.
+    pub fn int(&self, name: &str, default: i64) -> AttributeResult<i64> {
         Ok(self.optional_int(name)?.unwrap_or(default))
     }
 
+    /// An attribute that is a whole number.
+    ///
     /// # Errors
     /// `attribute`: the attribute is missing or has another kind.
-    pub(super) fn required_int(&self, name: &str) -> AttributeResult<i64> {
+    pub fn required_int(&self, name: &str) -> AttributeResult<i64> {
         self.optional_int(name)?.ok_or_else(|| FormatErrorKind::attribute(name, "is missing"))
     }
 
-    pub(super) fn ints(&self, name: &str) -> AttributeResult<Option<Vec<i64>>> {
+    /// An attribute that is a list of whole numbers, if the node has it.
+    ///
+    /// # Errors
+    /// `attribute`: it has another kind.
+    pub fn ints(&self, name: &str) -> AttributeResult<Option<Vec<i64>>> {
         Ok(self.attribute(name, AttributeKind::Ints)?.map(|attribute| attribute.ints.clone()))
     }
 
-    pub(super) fn optional_float(&self, name: &str) -> AttributeResult<Option<f64>> {
+    /// An attribute that is a number, if the node has it.
+    ///
+    /// # Errors
+    /// `attribute`: it has another kind.
+    pub fn optional_float(&self, name: &str) -> AttributeResult<Option<f64>> {
         self.scalar_attribute(name, AttributeKind::Float, |attribute| attribute.f.map(f64::from))
     }
 
     /// A float attribute. The default is an `f32`, as are numbers in files: 0.2 becomes 0.20000000298.
-    pub(super) fn float(&self, name: &str, default: f32) -> AttributeResult<f64> {
+    ///
+    /// # Errors
+    /// `attribute`: it has another kind.
+    pub fn float(&self, name: &str, default: f32) -> AttributeResult<f64> {
         Ok(self.optional_float(name)?.unwrap_or(default.into()))
     }
 
-    pub(super) fn floats(&self, name: &str) -> AttributeResult<Option<&[f32]>> {
+    /// An attribute that is a list of numbers, if the node has it.
+    ///
+    /// # Errors
+    /// `attribute`: it has another kind.
+    pub fn floats(&self, name: &str) -> AttributeResult<Option<&[f32]>> {
         Ok(self.attribute(name, AttributeKind::Floats)?.map(|attribute| &attribute.floats[..]))
     }
 
-    pub(super) fn text(&self, name: &str, default: &str) -> AttributeResult<String> {
+    /// An attribute that is text, or its default.
+    ///
+    /// # Errors
+    /// `attribute`: it has another kind.
+    pub fn text(&self, name: &str, default: &str) -> AttributeResult<String> {
         let bytes =
             self.scalar_attribute(name, AttributeKind::Text, |attribute| attribute.s.clone())?;
         let Some(bytes) = bytes else { return Ok(default.to_owned()) };
@@ -108,7 +137,11 @@ impl Call<'_> {
         text.map_err(|_| FormatErrorKind::attribute(name, AttributeKind::Text.expected()))
     }
 
-    pub(super) fn texts(&self, name: &str) -> AttributeResult<Option<Vec<String>>> {
+    /// An attribute that is a list of texts, if the node has it.
+    ///
+    /// # Errors
+    /// `attribute`: it has another kind.
+    pub fn texts(&self, name: &str) -> AttributeResult<Option<Vec<String>>> {
         let Some(attribute) = self.attribute(name, AttributeKind::Texts)? else { return Ok(None) };
         let text = |bytes: &bytes::Bytes| String::from_utf8(bytes.to_vec());
         let texts = attribute.strings.iter().map(text).collect::<Result<Vec<_>, _>>();
@@ -117,7 +150,11 @@ impl Call<'_> {
             .map_err(|_| FormatErrorKind::attribute(name, AttributeKind::Texts.expected()))
     }
 
-    pub(super) fn tensor(&self, name: &str) -> AttributeResult<Option<&TensorProto>> {
+    /// An attribute that is an array, if the node has it.
+    ///
+    /// # Errors
+    /// `attribute`: it has another kind.
+    pub fn tensor(&self, name: &str) -> AttributeResult<Option<&TensorProto>> {
         let Some(attribute) = self.attribute(name, AttributeKind::Tensor)? else { return Ok(None) };
         let missing = || FormatErrorKind::attribute(name, AttributeKind::Tensor.expected());
         attribute.t.as_ref().map(Some).ok_or_else(missing)

@@ -1,8 +1,16 @@
 //! Flattens a model to one list of nodes: inlines calls of functions, resolves names to indices, and looks
 //! up operators.
 //!
+//! `node.rs`: a node of the list; `step.rs`: nodes with their bodies, and opaque nodes; `region.rs`: bodies of
+//! loops and branches; `opaque.rs`: outputs that do not depend on opaque nodes.
+//!
 //! A stack of frames replaces the recursion of calls. Each visited node and each call counts against the
 //! limit on operations, so exponential expansion of calls ends.
+
+mod node;
+mod opaque;
+mod region;
+mod step;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,52 +18,55 @@ use std::sync::Arc;
 use indim_graph::terminal::printable;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
-use super::flat_node::{FlatNode, ValueNumber, node_location};
-use super::operators::Operator;
-use super::region::RegionGraph;
-use super::step::{OpaqueNode, OpaqueStep, Step};
-use super::unsupported::{refusal, why_unknown};
-use indim_onnx_file::NEWEST_OPSET;
-use indim_onnx_file::attribute_table;
-use indim_onnx_file::body::{BodyNode, GraphBody, ModelFunction, NodeAttributes, domain_of};
+pub use self::node::{FlatNode, ValueNumber, node_location};
+pub use self::opaque::{mark_live, prune, remove_dead};
+use self::region::RegionGraph;
+pub use self::step::{OpaqueNode, OpaqueStep, RegionSteps, Step};
+use crate::NEWEST_OPSET;
+use crate::attribute_table;
+use crate::body::{BodyNode, GraphBody, ModelFunction, NodeAttributes, domain_of};
+use crate::operator::Operator;
+use crate::unsupported::{refusal, why_unknown};
 
 /// Maximum number of remarks; more do not help the user.
 const MAX_REMARKS: usize = 16;
 
 /// The functions of a model, by domain, name and overload.
-pub(super) type Functions = HashMap<(String, String, String), Arc<ModelFunction>>;
+pub type Functions = HashMap<(String, String, String), Arc<ModelFunction>>;
 
 /// The state of the flattening: the nodes so far, and the model's functions.
-pub(super) struct Flattener<'m> {
+pub struct Flattener<'m, O: Operator> {
     functions: &'m Functions,
-    pub(super) limits: &'m FormatLimits,
-    pub(super) nodes: Vec<Step>,
+    limits: &'m FormatLimits,
+    /// Nodes with a lowering.
+    pub nodes: Vec<Step<O>>,
     /// Nodes without a lowering.
-    pub(super) opaque: Vec<OpaqueStep>,
-    pub(super) value_count: usize,
+    pub opaque: Vec<OpaqueStep>,
+    /// The number of values so far.
+    pub value_count: usize,
     /// Remarks about attributes that the called functions lack.
-    pub(super) remarks: Vec<String>,
+    pub remarks: Vec<String>,
     /// Cache of decoded bodies of loops and branches. The first key is the address of the attribute: each
     /// call of a function flattens its nodes again. The second key is the address of the enclosing body,
     /// which has the operator sets: functions with other operator sets can share the attribute.
-    pub(super) bodies: HashMap<usize, HashMap<usize, Arc<RegionGraph>>>,
+    bodies: HashMap<usize, HashMap<usize, Arc<RegionGraph>>>,
     /// Work units so far, which count against the limit on operations.
     work: usize,
 }
 
 /// A body during its traversal, with the values of its names.
-pub(super) struct Frame {
+struct Frame {
     /// The graph, called function, or body of a loop or branch that the frame traverses.
-    pub(super) kind: FrameKind,
+    kind: FrameKind,
     /// Position of the next node.
-    pub(super) next: usize,
+    next: usize,
     /// The value of each name; `None` for an input that the call omits.
-    pub(super) names: HashMap<String, Option<ValueNumber>>,
+    names: HashMap<String, Option<ValueNumber>>,
     /// The attributes to which the nodes can refer.
-    pub(super) arguments: NodeAttributes,
+    arguments: NodeAttributes,
 }
 
-pub(super) enum FrameKind {
+enum FrameKind {
     Graph,
     /// A call of `function` by `node`; `within` is `the function my.Scaled`.
     Call {
@@ -71,16 +82,16 @@ pub(super) enum FrameKind {
 }
 
 /// The bodies nested in a node, which are still to be flattened.
-enum NestedBodies {
+enum NestedBodies<O: 'static> {
     None,
     /// The body of the called function.
     Call(Frame),
     /// The bodies of a loop or branch.
-    Regions(FlatNode, &'static Operator),
+    Regions(FlatNode, &'static O),
 }
 
 impl Frame {
-    pub(super) fn body<'f>(&'f self, graph: &'f GraphBody) -> &'f GraphBody {
+    fn body<'f>(&'f self, graph: &'f GraphBody) -> &'f GraphBody {
         match &self.kind {
             FrameKind::Graph => graph,
             FrameKind::Call { function, .. } => &function.body,
@@ -88,7 +99,7 @@ impl Frame {
         }
     }
 
-    pub(super) fn within(&self) -> Option<Arc<str>> {
+    fn within(&self) -> Option<Arc<str>> {
         match &self.kind {
             FrameKind::Graph => None,
             FrameKind::Call { within, .. } | FrameKind::Region { within, .. } => {
@@ -103,11 +114,7 @@ impl Frame {
         node_location(node, index, opset, self.within().as_deref())
     }
 
-    pub(super) fn define(
-        &mut self,
-        name: &str,
-        value: Option<ValueNumber>,
-    ) -> Result<(), FormatErrorKind> {
+    fn define(&mut self, name: &str, value: Option<ValueNumber>) -> Result<(), FormatErrorKind> {
         if self.names.insert(name.to_owned(), value).is_some() {
             let name = name.to_owned();
             return Err(FormatErrorKind::Duplicate { what: "value", name });
@@ -118,10 +125,7 @@ impl Frame {
 
 /// The value of a name. The search begins in the innermost frame. From the body of a loop or branch it
 /// goes on to the enclosing frame; a function sees only its own names.
-pub(super) fn value_of(
-    frames: &[Frame],
-    name: &str,
-) -> Result<Option<ValueNumber>, FormatErrorKind> {
+fn value_of(frames: &[Frame], name: &str) -> Result<Option<ValueNumber>, FormatErrorKind> {
     if name.is_empty() {
         return Ok(None);
     }
@@ -135,8 +139,9 @@ pub(super) fn value_of(
     Err(FormatErrorKind::Undefined { what: "value", name: name.to_owned() })
 }
 
-impl<'m> Flattener<'m> {
-    pub(super) fn new(functions: &'m Functions, limits: &'m FormatLimits) -> Self {
+impl<'m, O: Operator> Flattener<'m, O> {
+    /// A flattening without nodes.
+    pub fn new(functions: &'m Functions, limits: &'m FormatLimits) -> Self {
         Flattener {
             functions,
             limits,
@@ -150,7 +155,7 @@ impl<'m> Flattener<'m> {
     }
 
     /// Allocates a new value.
-    pub(super) fn new_value(&mut self) -> ValueNumber {
+    pub fn new_value(&mut self) -> ValueNumber {
         self.value_count += 1;
         self.value_count - 1
     }
@@ -160,7 +165,7 @@ impl<'m> Flattener<'m> {
     ///
     /// # Errors
     /// `undefined`, `duplicate`, `cycle`, `limit`, `wrong-count`, `operator-too-new`.
-    pub(super) fn graph(
+    pub fn graph(
         &mut self,
         graph: &GraphBody,
         names: HashMap<String, Option<ValueNumber>>,
@@ -182,11 +187,7 @@ impl<'m> Flattener<'m> {
     ///
     /// # Errors
     /// Those of [`Flattener::graph`].
-    pub(super) fn run(
-        &mut self,
-        frames: &mut Vec<Frame>,
-        graph: &GraphBody,
-    ) -> Result<(), FormatError> {
+    fn run(&mut self, frames: &mut Vec<Frame>, graph: &GraphBody) -> Result<(), FormatError> {
         let base = frames.len();
         loop {
             let last = frames.len() - 1;
@@ -215,7 +216,7 @@ impl<'m> Flattener<'m> {
         graph: &GraphBody,
         index: usize,
         node: &Arc<BodyNode>,
-    ) -> Result<NestedBodies, FormatErrorKind> {
+    ) -> Result<NestedBodies<O>, FormatErrorKind> {
         let last = frames.len() - 1;
         let opset = frames[last].body(graph).opset(&node.proto.domain);
         self.count(node.work())?;
@@ -226,8 +227,9 @@ impl<'m> Flattener<'m> {
             let frame = self.call(frames, called, node, &operands, &attributes)?;
             return Ok(NestedBodies::Call(frame));
         }
-        let definition = operator(node, opset)?;
-        let has_regions = definition.is_some_and(|(operator, _)| !operator.regions.is_empty());
+        let definition = operator::<O>(node, opset)?;
+        let has_regions =
+            definition.is_some_and(|(operator, _)| !operator.signature().regions.is_empty());
         // The bodies of a node do not see its results.
         let results = match has_regions {
             true => Vec::new(),
@@ -241,10 +243,11 @@ impl<'m> Flattener<'m> {
             self.opaque.push(OpaqueStep { nodes, operands, results });
             return Ok(NestedBodies::None);
         };
-        attribute_table::check(operator.name, version, &attributes)?;
+        let name = operator.signature().name;
+        attribute_table::check(name, version, &attributes)?;
         let flat = FlatNode {
             node: node.clone(),
-            operator: operator.name,
+            operator: name,
             version,
             opset: opset.unwrap_or_default(),
             attributes,
@@ -258,7 +261,7 @@ impl<'m> Flattener<'m> {
         }
         match refusal(&flat) {
             Some(reason) => {
-                let (name, location) = (operator.name.to_owned(), flat.location());
+                let (name, location) = (name.to_owned(), flat.location());
                 let nodes = vec![OpaqueNode { name, reason: Some(reason), location }];
                 let FlatNode { operands, results, .. } = flat;
                 self.opaque.push(OpaqueStep { nodes, operands, results });
@@ -269,7 +272,7 @@ impl<'m> Flattener<'m> {
     }
 
     /// New values for the results of a node; `None` for an unnamed result.
-    pub(super) fn define_results(
+    fn define_results(
         &mut self,
         frame: &mut Frame,
         node: &BodyNode,
@@ -287,7 +290,7 @@ impl<'m> Flattener<'m> {
 
     /// # Errors
     /// `limit`.
-    pub(super) fn count(&mut self, work: usize) -> Result<(), FormatErrorKind> {
+    fn count(&mut self, work: usize) -> Result<(), FormatErrorKind> {
         self.work = self.work.saturating_add(work);
         let limit = self.limits.operations;
         if self.work > limit {
@@ -375,14 +378,14 @@ impl<'m> Flattener<'m> {
 
 /// The operator of a node with its version; `None` for a name that the table lacks and for a node of
 /// another domain than ONNX's own.
-fn operator(
+fn operator<O: Operator>(
     node: &BodyNode,
     opset: Option<i64>,
-) -> Result<Option<(&'static Operator, i64)>, FormatErrorKind> {
+) -> Result<Option<(&'static O, i64)>, FormatErrorKind> {
     if !domain_of(&node.proto.domain).is_empty() {
         return Ok(None);
     }
-    let Some(operator) = Operator::named(&node.proto.op_type) else { return Ok(None) };
+    let Some(operator) = O::named(&node.proto.op_type) else { return Ok(None) };
     let opset = opset.ok_or_else(|| FormatErrorKind::Undefined {
         what: "operator set that the model imports",
         name: "ai.onnx".to_owned(),
@@ -391,12 +394,13 @@ fn operator(
         let what = format!("opset {opset}, newer than {NEWEST_OPSET}, is");
         return Err(FormatErrorKind::Unsupported { what });
     }
-    let version = operator.version(opset).ok_or_else(|| FormatErrorKind::OperatorTooNew {
-        name: operator.name.to_owned(),
-        introduced: operator.first_opset(),
+    let signature = operator.signature();
+    let version = signature.version(opset).ok_or_else(|| FormatErrorKind::OperatorTooNew {
+        name: signature.name.to_owned(),
+        introduced: signature.first_opset(),
         opset,
     })?;
-    check_count(operator.operands, node.proto.input.len())?;
+    check_count(signature.operands, node.proto.input.len())?;
     Ok(Some((operator, version)))
 }
 

@@ -2,12 +2,12 @@
 
 use indim_model::FormatErrorKind;
 
-use super::flat_node::FlatNode;
-use indim_onnx_file::messages::NodeProto;
-use indim_onnx_file::types::dtype_of;
+use crate::flatten::FlatNode;
+use crate::messages::NodeProto;
+use crate::types::dtype_of;
 
 /// The reason why a node of a supported operator is unsupported: an unsupported mode or type.
-pub(super) fn refusal(node: &FlatNode) -> Option<String> {
+pub fn refusal(node: &FlatNode) -> Option<String> {
     let number = |name: &str| node.attributes.get(name).and_then(|attribute| attribute.i);
     let is_set = |name: &str| number(name).unwrap_or(0) != 0;
     let is_for_training = match node.operator {
@@ -56,8 +56,8 @@ fn pad_mode(node: &FlatNode) -> Option<String> {
 
 /// A reason why an operator is not in the table. `None` for an operator of ONNX that is known to be
 /// unsupported.
-pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
-    let domain = indim_onnx_file::body::domain_of(&proto.domain);
+pub fn why_unknown(proto: &NodeProto) -> Option<String> {
+    let domain = crate::body::domain_of(&proto.domain);
     match domain {
         "" if !UNSUPPORTED_OPERATORS.contains(&proto.op_type.as_str()) => {
             Some("no operator of ONNX that is known has this name".to_owned())
@@ -68,7 +68,7 @@ pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
 }
 
 /// The unsupported operators of ONNX.
-pub(super) const UNSUPPORTED_OPERATORS: &[&str] = &[
+pub const UNSUPPORTED_OPERATORS: &[&str] = &[
     "AffineGrid",
     "Attention",
     "Bernoulli",

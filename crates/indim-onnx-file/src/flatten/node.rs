@@ -4,41 +4,43 @@ use std::sync::Arc;
 
 use indim_model::Location;
 
-use indim_onnx_file::body::{BodyNode, NodeAttributes};
+use crate::body::{BodyNode, NodeAttributes};
 
 /// Index of a value in the flattened model.
-pub(super) type ValueNumber = usize;
+pub type ValueNumber = usize;
 
 /// A node of the flattened model. Names are resolved to indices of values, and references to attributes
 /// to their values.
-pub(super) struct FlatNode {
-    pub(super) node: Arc<BodyNode>,
+pub struct FlatNode {
+    /// The node of the file.
+    pub node: Arc<BodyNode>,
     /// Name of the operator.
-    pub(super) operator: &'static str,
+    pub operator: &'static str,
     /// Version of the operator: the opset that introduced it or changed it last.
-    pub(super) version: i64,
+    pub version: i64,
     /// The opset of the operator's domain that the model imports, or the function that contains the node.
-    pub(super) opset: i64,
-    pub(super) attributes: NodeAttributes,
+    pub opset: i64,
+    /// The attributes.
+    pub attributes: NodeAttributes,
     /// The operands; `None` for a missing optional operand.
-    pub(super) operands: Vec<Option<ValueNumber>>,
+    pub operands: Vec<Option<ValueNumber>>,
     /// Index of each result; `None` for an unnamed result.
-    pub(super) results: Vec<Option<ValueNumber>>,
+    pub results: Vec<Option<ValueNumber>>,
     /// Position of the node in its graph, function or body, for messages.
-    pub(super) index: usize,
+    pub index: usize,
     /// The function or body that contains the node, for messages: `the function my.Scaled`.
-    pub(super) within: Option<Arc<str>>,
+    pub within: Option<Arc<str>>,
 }
 
 impl FlatNode {
     /// ``node 4 `relu` (Relu, opset 13), in the function my.Scaled``.
-    pub(super) fn location(&self) -> Location {
+    pub fn location(&self) -> Location {
         node_location(&self.node, self.index, Some(self.opset), self.within.as_deref())
     }
 }
 
 /// Location of a node, also of one whose operator is unknown.
-pub(super) fn node_location(
+pub fn node_location(
     node: &BodyNode,
     index: usize,
     opset: Option<i64>,

@@ -4,12 +4,12 @@ use core::ops::Range;
 
 use indim_model::UnsupportedOperations;
 
-use super::flat_node::ValueNumber;
+use super::node::ValueNumber;
 use super::step::{OpaqueStep, Step};
 
 /// Removes the nodes that depend on opaque nodes. Counts the opaque nodes on which an output depends.
-pub(super) fn prune(
-    nodes: &mut Vec<Step>,
+pub fn prune<O>(
+    nodes: &mut Vec<Step<O>>,
     opaque: &[OpaqueStep],
     outputs: &[ValueNumber],
     value_count: usize,
@@ -39,8 +39,8 @@ pub(super) fn prune(
 }
 
 /// For each value in the range, whether an output depends on it.
-pub(super) fn mark_live(
-    nodes: &[Step],
+pub fn mark_live<O>(
+    nodes: &[Step<O>],
     opaque: &[OpaqueStep],
     outputs: &[ValueNumber],
     values: Range<ValueNumber>,
@@ -65,7 +65,7 @@ pub(super) fn mark_live(
 
 /// Drops nodes whose results are all dead. In the remaining loops and branches it drops the dead results,
 /// so that they are not stacked. `live` begins at the value `first`.
-pub(super) fn remove_dead(nodes: &mut Vec<Step>, live: &[bool], first: ValueNumber) {
+pub fn remove_dead<O>(nodes: &mut Vec<Step<O>>, live: &[bool], first: ValueNumber) {
     let is_live = |number: &ValueNumber| live[*number - first];
     nodes.retain(|step| step.node.results.iter().flatten().any(is_live));
     for step in nodes.iter_mut().filter(|step| !step.regions.is_empty()) {
