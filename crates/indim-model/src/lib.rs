@@ -16,10 +16,12 @@
 //!   `match_reduction.rs`: find compositions and functions along axes in a graph with the graph patterns of
 //!   `pattern.rs`; `match_product.rs`: finds matrix products; `standardise.rs`: the standardisation that
 //!   normalisations share.
+//! * `compositions/`: functions that several formats share, as nodes of a graph.
 //! * `spatial_windows.rs`: attributes of convolutions and pools; `search_rows.rs`: searches in sorted rows.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+pub mod compositions;
 mod error;
 mod format;
 mod limits;

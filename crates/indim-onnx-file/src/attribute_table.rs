@@ -147,13 +147,49 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     (&["Slice"], &[up_to(9, "axes"), up_to(9, "ends"), up_to(9, "starts")]),
     (&["SpaceToDepth"], &[always("blocksize"), since(28, "mode")]),
     (&["Split"], &[always("axis"), since(18, "num_outputs"), up_to(12, "split")]),
+    (&["Resize"], &[
+        since(18, "antialias"), since(18, "axes"), since(11, "coordinate_transformation_mode"),
+        since(11, "cubic_coeff_a"), since(11, "exclude_outside"), since(11, "extrapolation_value"),
+        since(18, "keep_aspect_ratio_policy"), always("mode"), since(11, "nearest_mode"),
+    ]),
     (&["Squeeze", "Unsqueeze"], &[up_to(12, "axes")]),
     (&["SwiGLU"], &[always("alpha")]),
     (&["Swish"], &[always("alpha")]),
     (&["ThresholdedRelu"], &[always("alpha")]),
     (&["TopK"], &[always("axis"), up_to(9, "k"), since(11, "largest"), since(11, "sorted")]),
     (&["Transpose"], &[always("perm")]),
+    (&["AffineGrid"], &[always("align_corners")]),
+    (&["Attention"], &[
+        always("is_causal"), always("kv_num_heads"), since(25, "left_window_size"), always("q_num_heads"),
+        always("qk_matmul_output_mode"), since(25, "right_window_size"), always("scale"), always("softcap"),
+        always("softmax_precision"),
+    ]),
+    (&["BlackmanWindow", "HammingWindow", "HannWindow"], &[
+        always("output_datatype"), always("periodic"),
+    ]),
+    (&["CenterCropPad"], &[always("axes")]),
+    (&["Col2Im"], &[always("dilations"), always("pads"), always("strides")]),
+    (&["GlobalLpPool"], &[always("p")]),
+    (&["GridSample"], &[always("align_corners"), always("mode"), always("padding_mode")]),
+    (&["LRN"], &[always("alpha"), always("beta"), always("bias"), always("size")]),
+    (&["LpPool"], &[
+        always("auto_pad"), since(18, "ceil_mode"), since(18, "dilations"), always("kernel_shape"),
+        always("p"), always("pads"), always("strides"),
+    ]),
+    (&["MaxUnpool"], &[always("kernel_shape"), always("pads"), always("strides")]),
+    (&["MelWeightMatrix"], &[always("output_datatype")]),
+    (&["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"], &[
+        always("ignore_index"), always("reduction"),
+    ]),
+    (&["ReverseSequence"], &[always("batch_axis"), always("time_axis")]),
+    (&["RotaryEmbedding"], &[
+        always("interleaved"), always("num_heads"), always("rotary_embedding_dim"),
+    ]),
+    (&["TensorScatter"], &[always("axis"), always("mode")]),
     (&["Trilu"], &[always("upper")]),
+    (&["Upsample"], &[
+        up_to(6, "height_scale"), always("mode"), between(7, 8, "scales"), up_to(6, "width_scale"),
+    ]),
 ];
 
 /// # Errors

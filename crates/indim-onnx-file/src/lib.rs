@@ -5,8 +5,8 @@
 //!   inputs;
 //! - `body.rs`: nodes of a graph or a function; `attribute_table.rs`: the table of their attributes;
 //!   `attributes.rs`: typed access to attributes;
-//! - `operator.rs`: the facts about an operator that flattening needs; `flatten/`: one list of a model's nodes;
-//!   `unsupported.rs`: nodes that indim does not compute;
+//! - `operator.rs`: the facts about an operator that flattening needs; `flatten/`: one list of a model's
+//!   nodes; `unsupported.rs`: nodes that indim does not compute;
 //! - `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]

@@ -33,7 +33,7 @@ impl OperatorSignature {
 }
 
 /// A row of the reader's table of operators.
-pub trait Operator: Sized + 'static {
+pub trait OperatorRow: Sized + 'static {
     /// The row of an operator of ONNX's own domain.
     fn named(name: &str) -> Option<&'static Self>;
 

@@ -20,10 +20,6 @@ pub fn refusal(node: &FlatNode) -> Option<String> {
     match node.operator {
         _ if is_for_training => Some("for training".to_owned()),
         "Scan" if node.version < 9 => Some("of opset 8, with a batch axis".to_owned()),
-        "Pad" => pad_mode(node),
-        "MaxPool" if node.results.iter().flatten().count() > 1 => {
-            Some("with indices as a second result".to_owned())
-        }
         "DequantizeLinear" | "QuantizeLinear" if is_set("block_size") => {
             Some("with a scale for each block".to_owned())
         }
@@ -46,12 +42,6 @@ fn unknown_type(node: &FlatNode) -> Option<String> {
         FormatErrorKind::UnsupportedType { name } => Some(format!("with the element type {name}")),
         _ => None,
     }
-}
-
-fn pad_mode(node: &FlatNode) -> Option<String> {
-    let mode = node.attributes.get("mode")?.s.as_ref()?;
-    let is_constant = mode.is_empty() || &mode[..] == b"constant";
-    (!is_constant).then(|| format!("in the mode {}", String::from_utf8_lossy(mode)))
 }
 
 /// A reason why an operator is not in the table. `None` for an operator of ONNX that is known to be
@@ -82,16 +72,12 @@ pub const UNSUPPORTED_OPERATORS: &[&str] = &[
     "DeformConv",
     "Det",
     "DynamicQuantizeLinear",
-    "GlobalLpPool",
     "GridSample",
     "HammingWindow",
     "HannWindow",
     "ImageDecoder",
-    "LRN",
     "LinearAttention",
-    "LpPool",
     "MaxRoiPool",
-    "MaxUnpool",
     "MelWeightMatrix",
     "Multinomial",
     "NegativeLogLikelihoodLoss",
@@ -105,7 +91,6 @@ pub const UNSUPPORTED_OPERATORS: &[&str] = &[
     "RandomUniform",
     "RandomUniformLike",
     "RegexFullMatch",
-    "Resize",
     "ReverseSequence",
     "RoiAlign",
     "RotaryEmbedding",
@@ -125,5 +110,4 @@ pub const UNSUPPORTED_OPERATORS: &[&str] = &[
     "TensorScatter",
     "TfIdfVectorizer",
     "Unique",
-    "Upsample",
 ];

@@ -4,8 +4,8 @@ use indim_onnx_file::flatten::ValueNumber;
 
 use super::operators::Step;
 
-/// For each value, whether it determines shapes: it is a shape operand (`OperatorSignature::shape_operands`), or
-/// a value that determines shapes is computed from its elements.
+/// For each value, whether it determines shapes: it is a shape operand
+/// (`OperatorSignature::shape_operands`), or a value that determines shapes is computed from its elements.
 pub(super) fn determines_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {
     let mut determines = vec![false; value_count];
     mark_shapes(nodes, &mut determines);
@@ -14,7 +14,8 @@ pub(super) fn determines_shapes(nodes: &[Step], value_count: usize) -> Vec<bool>
 
 /// The recursion is bounded by the limit on the depth of bodies.
 fn mark_shapes(nodes: &[Step], determines: &mut [bool]) {
-    for Step { node, operator, regions } in nodes.iter().rev() {
+    for step in nodes.iter().rev() {
+        let Step { node, operator, regions } = step;
         let determines_result = node.results.iter().flatten().any(|&result| determines[result]);
         for region in regions {
             region
@@ -23,9 +24,7 @@ fn mark_shapes(nodes: &[Step], determines: &mut [bool]) {
                 .for_each(|&output| mark(determines, output.filter(|_| determines_result)));
             mark_shapes(&region.nodes, determines);
         }
-        for &position in operator.signature.shape_operands {
-            mark(determines, node.operands.get(position).copied().flatten());
-        }
+        shape_operands(step).for_each(|operand| mark(determines, Some(operand)));
         // If the node stacks results, operands 0 and 1 (trip count and condition) determine the number of
         // steps, which is the size of the stacked axis.
         let states = node.node.proto.input.len().saturating_sub(2);
@@ -36,6 +35,12 @@ fn mark_shapes(nodes: &[Step], determines: &mut [bool]) {
             node.operands.iter().for_each(|&operand| mark(determines, operand));
         }
     }
+}
+
+/// The operands of a node whose elements must be known at build time.
+pub(super) fn shape_operands(step: &Step) -> impl Iterator<Item = ValueNumber> {
+    let positions = step.operator.signature.shape_operands.iter();
+    positions.filter_map(|&position| step.node.operands.get(position).copied().flatten())
 }
 
 fn mark(values: &mut [bool], value: Option<ValueNumber>) {

@@ -8,7 +8,7 @@
 //! * `build.rs`: builds the program for inputs of known types; `control.rs`: its loops and branches;
 //!   `call.rs`: a node with its operands; the other files lower calls to nodes of a graph:
 //!   `activations.rs`, `constants.rs`, `elementwise.rs`, `gathers.rs`, `normalizations.rs`, `products.rs`,
-//!   `quantization.rs`, `recurrent.rs`, `reductions.rs`, `sort.rs`, `views.rs`, `windows.rs`.
+//!   `quantization.rs`, `recurrent.rs`, `reductions.rs`, `resize.rs`, `sort.rs`, `views.rs`, `windows.rs`.
 //! * `infer/`: types of every node, also of those without a lowering.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -30,6 +30,7 @@ mod products;
 mod quantization;
 mod recurrent;
 mod reductions;
+mod resize;
 mod sort;
 mod views;
 mod windows;

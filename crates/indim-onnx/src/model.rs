@@ -1,6 +1,6 @@
 //! An ONNX model: its flattened nodes, inputs and outputs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use indim_graph::Array;
@@ -10,7 +10,7 @@ use indim_model::{
 };
 use indim_ops::DType;
 
-use super::analysis::determines_shapes;
+use super::analysis::{determines_shapes, shape_operands};
 use super::build::ProgramBuilder;
 use super::operators::{Operator, Step};
 use super::part;
@@ -192,9 +192,12 @@ impl OnnxModel {
         let inputs = core::mem::take(&mut self.inputs);
         let mut numbered: Vec<(ModelInput, ValueNumber)> =
             inputs.into_iter().zip(core::mem::take(&mut self.input_numbers)).collect();
+        let shape_operands: HashSet<ValueNumber> =
+            self.nodes.iter().flat_map(shape_operands).collect();
         for (input, number) in &mut numbered {
             input.has_default = is_filled[*number];
-            input.is_shape = determines[*number] && can_determine_shapes(input);
+            input.is_shape =
+                determines[*number] && can_determine_shapes(input, shape_operands.contains(number));
         }
         numbered.sort_by_key(|(input, _)| input.has_default);
         (self.inputs, self.input_numbers) = numbered.into_iter().unzip();
@@ -202,11 +205,16 @@ impl OnnxModel {
 }
 
 /// Whether the elements of an input can determine shapes: integers and booleans can, and single elements
-/// of any type, such as the bounds of a range.
-fn can_determine_shapes(input: &ModelInput) -> bool {
+/// of any type, such as the bounds of a range, and a short list that a node reads as a shape operand, such as
+/// the scales of axes.
+fn can_determine_shapes(input: &ModelInput, is_shape_operand: bool) -> bool {
     let is_whole = input.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
     let is_one = |sizes: &[DeclaredSize]| sizes.iter().all(|size| *size == DeclaredSize::Known(1));
-    is_whole || input.sizes.as_deref().is_some_and(is_one)
+    let is_list = |sizes: &[DeclaredSize]| match *sizes {
+        [DeclaredSize::Known(size)] => is_shape_operand && size <= indim_shape::MAX_RANK,
+        _ => false,
+    };
+    is_whole || input.sizes.as_deref().is_some_and(|sizes| is_one(sizes) || is_list(sizes))
 }
 
 /// The values of a graph's names before its first node.

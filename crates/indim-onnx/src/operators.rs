@@ -12,7 +12,7 @@ use indim_onnx_file::operator::OperatorSignature;
 use super::call::{Call, LoweringResult};
 use super::{
     activations, constants, elementwise, gathers, normalizations, products, quantization,
-    recurrent, reductions, sort, views, windows,
+    recurrent, reductions, resize, sort, views, windows,
 };
 
 /// A supported operator of ONNX.
@@ -22,10 +22,10 @@ pub(super) struct Operator {
 }
 
 /// A node of the flattened model.
-pub(super) type Step = indim_onnx_file::flatten::Step<Operator>;
+pub(super) type Step = indim_onnx_file::flatten::FlatStep<Operator>;
 
 /// The body of a loop or branch, flattened.
-pub(super) type RegionSteps = indim_onnx_file::flatten::RegionSteps<Operator>;
+pub(super) type RegionSteps = indim_onnx_file::flatten::FlatRegion<Operator>;
 
 /// The lowering of an operator.
 pub(super) enum Lowering {
@@ -123,7 +123,7 @@ impl Operator {
     }
 }
 
-impl indim_onnx_file::operator::Operator for Operator {
+impl indim_onnx_file::operator::OperatorRow for Operator {
     fn named(name: &str) -> Option<&'static Operator> {
         OPERATORS.iter().find(|operator| operator.signature.name == name)
     }
@@ -237,6 +237,9 @@ static OPERATORS: &[Operator] = &[
     function("OneHot", &[9, 11, 28], (3, 3), constants::one_hot).with_shape_operands(&[1]),
     function("Pad", &[1, 2, 11, 13, 18, 19, 21, 23, 24, 25], (1, 4), views::pad)
         .with_shape_operands(&[1, 3]),
+    function("Resize", &[10, 11, 13, 18, 19], (1, 4), resize::resize)
+        .with_shape_operands(&[1, 2, 3]),
+    function("Upsample", &[1, 7, 9], (1, 2), resize::resize).with_shape_operands(&[1]),
     function("Reshape", &[1, 5, 13, 14, 19, 21, 23, 24, 25], (1, 2), views::reshape)
         .with_shape_operands(&[1]),
     function("Slice", &[1, 10, 11, 13], (1, 5), views::slice).with_shape_operands(&[1, 2, 3, 4]),
@@ -273,6 +276,10 @@ static OPERATORS: &[Operator] = &[
     function("ConvInteger", &[10], (2, 4), windows::convolution_integer),
     function("ConvTranspose", &[1, 11, 22], (2, 3), windows::transposed_convolution),
     function("MaxPool", &[1, 8, 10, 11, 12, 22], (1, 1), windows::max_pool),
+    function("MaxUnpool", &[9, 11, 22], (2, 3), windows::max_unpool).with_shape_operands(&[2]),
+    function("LpPool", &[1, 2, 11, 18, 22], (1, 1), windows::lp_pool),
+    function("GlobalLpPool", &[1, 2, 22], (1, 1), windows::global_lp_pool),
+    function("LRN", &[1, 13], (1, 1), windows::normalize_responses),
     function("QLinearConv", &[10], (8, 9), windows::convolution_quantized),
     function("Einsum", &[12, 28], (1, VARIADIC), products::einsum),
     function("Gemm", &[1, 6, 7, 9, 11, 13], (2, 3), products::gemm),

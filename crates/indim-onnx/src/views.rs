@@ -1,12 +1,13 @@
 //! Data movement operators: reshape, transpose, slice, pad, concatenate, split, tile and gather.
 
-use indim_builder::Value;
+use indim_builder::{PadMode, Value};
 use indim_graph::{AxisSlice, Literal, TakeMode};
 use indim_shape::Shape;
 
 use super::call::{Call, LoweringResult, single_result};
 use super::elementwise::sizes;
 use indim_model::FormatErrorKind;
+use indim_model::compositions::extend;
 use indim_model::shape_values::KnownValue;
 
 /// A target size of 0 copies the size of the operand, unless `allowzero` is set. The target size -1 is
@@ -180,9 +181,23 @@ pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
     if axes.len() != rank && call.version() < 18 {
         return Err(FormatErrorKind::attribute(name, "has not two elements for each axis"));
     }
-    let mut widths = vec![(0, 0, 0); rank];
+    let mut widths: Vec<(i64, i64, usize)> = vec![(0, 0, 0); rank];
     for (position, &axis) in axes.iter().enumerate() {
         widths[axis] = (pads[position], pads[axes.len() + position], 0);
+    }
+    let mode = match &call.text("mode", "constant")?[..] {
+        "constant" => None,
+        "wrap" if call.version() < 19 => {
+            return Err(FormatErrorKind::attribute("mode", "is wrap: it came with opset 19"));
+        }
+        "symmetric" => return Err(FormatErrorKind::attribute("mode", "is symmetric")),
+        name => match name.parse::<PadMode>() {
+            Ok(mode) => Some(mode),
+            Err(()) => return Err(FormatErrorKind::attribute("mode", "names no mode of padding")),
+        },
+    };
+    if let Some(mode) = mode {
+        return single_result(extend(call.value(0)?, &widths, mode)?);
     }
     let value = match call.version() < 11 {
         true => call.builder.literal(Literal::Float(call.float("value", 0.0)?), dtype)?,

@@ -1,13 +1,18 @@
 //! Convolutions and pooling.
 
 use indim_builder::{Convolution, PaddedWindow, PoolDivisor, Value};
-use indim_graph::Literal;
+use indim_graph::{Literal, TakeMode};
 use indim_model::FormatErrorKind;
+use indim_model::compositions::{
+    ElementOrder, max_pool_positions, norm_pool, normalize_response, response_windows, without_nan,
+};
+use indim_model::shape_values::KnownValue;
 use indim_model::spatial_windows::{
     MAX_NUMBER, Padding, WindowRounding, checked_numbers, halves, pad_windows, plain_windows,
     spatial_sizes, transpose_window, transposed_size,
 };
-use indim_ops::{DType, ReduceOp};
+use indim_ops::{DType, ReduceOp, ScatterOp};
+use indim_shape::Shape;
 
 use super::call::{Call, LoweringResult, single_result};
 use super::quantization::{broadcast_along_axis, round_and_saturate};
@@ -267,18 +272,101 @@ pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
     )?)
 }
 
-/// `MaxPool`: the largest element of each window. A NaN is ignored, as in most kernels of ONNX Runtime.
+/// `MaxPool`: the largest element of each window, and its position. A NaN is ignored, as in most kernels of
+/// ONNX Runtime.
 pub(super) fn max_pool(call: &Call<'_>) -> LoweringResult {
-    let dtype = call.dtype(0)?;
     call.check_dtype(0, |dtype| dtype.is_float() || matches!(dtype, DType::I8 | DType::U8))?;
     let (windows, _) = pool_windows(call)?;
-    let x = call.value(0)?;
-    let numbers = match dtype.is_float() {
-        true => {
-            let least = call.builder.literal(Literal::Float(f64::NEG_INFINITY), dtype)?;
-            x.is_nan().select(least, x)
-        }
-        false => x.clone(),
-    };
+    if call.results.iter().skip(1).any(Option::is_some) {
+        let order = match call.int("storage_order", 0)? {
+            0 => ElementOrder::RowMajor,
+            1 => ElementOrder::ColumnMajor,
+            _ => return Err(FormatErrorKind::attribute("storage_order", "is neither 0 nor 1")),
+        };
+        let results = max_pool_positions(call.value(0)?, &windows, order)?;
+        return Ok(results.into_iter().map(KnownValue::from).collect());
+    }
+    let numbers = without_nan(call.value(0)?)?;
     single_result(call.builder.reduce_window(numbers, ReduceOp::Max, None, &windows)?)
+}
+
+/// `MaxUnpool`: the inverse of `MaxPool`: each element at its position (operand 1), zeros elsewhere.
+pub(super) fn max_unpool(call: &Call<'_>) -> LoweringResult {
+    let (shape, sizes) = (call.shape(0)?, spatial(call)?);
+    let kernel = integer_list(call, "kernel_shape", (sizes.len(), 1), 1)?;
+    let strides = integer_list(call, "strides", (sizes.len(), 1), 1)?;
+    let pads = stated_pads(call, "NOTSET", sizes.len())?.unwrap_or_default();
+    let mut inferred = shape[..2].to_vec();
+    for (axis, &size) in sizes.iter().enumerate() {
+        let reach = (size as i64 - 1).saturating_mul(strides[axis]);
+        let size = reach.saturating_add(kernel[axis] - pads[axis].0 - pads[axis].1);
+        inferred.push(usize::try_from(size).unwrap_or(0));
+    }
+    let result = match call.optional_integers(2)? {
+        Some(stated) => super::elementwise::sizes(&stated)?,
+        None => Shape::from(inferred.clone()),
+    };
+    if result.rank() != shape.rank() || result[..2] != shape[..2] {
+        return Err(FormatErrorKind::attribute("output_shape", "has other axes than the operand"));
+    }
+    let count = |shape: &Shape| -> Result<usize, FormatErrorKind> {
+        let expected = "a result that fits into memory".to_owned();
+        shape.element_count().map_err(|_| FormatErrorKind::Unexpected { expected })
+    };
+    // Positions count in the inferred shape; a larger stated shape has zeros after it.
+    let inferred = Shape::from(inferred);
+    let b = call.builder;
+    let flat = |position: usize| -> Result<Value, FormatErrorKind> {
+        Ok(b.reshape(call.value(position)?, [count(&call.shape(position)?)?])?)
+    };
+    let zero = b.literal(Literal::Int(0), call.dtype(0)?)?;
+    let zeros = b.broadcast_in_dim(&zero, &[], [count(&inferred)?])?;
+    let filled = b.scatter(ScatterOp::Set, zeros, flat(1)?, flat(0)?, 0, TakeMode::Error)?;
+    let filled = b.reshape(filled, inferred.clone())?;
+    let widths: Vec<(i64, i64, usize)> =
+        result.iter().zip(inferred.iter()).map(|(&a, &b)| (0, a as i64 - b as i64, 0)).collect();
+    single_result(b.pad(filled, zero, &widths)?)
+}
+
+/// `LpPool`: the norm of each window.
+pub(super) fn lp_pool(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, DType::is_float)?;
+    let (windows, _) = pool_windows(call)?;
+    single_result(norm_pool(call.value(0)?, &windows, norm_order(call)?)?)
+}
+
+/// `GlobalLpPool`: the norm over all axes except the first two.
+pub(super) fn global_lp_pool(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, DType::is_float)?;
+    let whole = |(axis, size)| (axis + 2, PaddedWindow { size, ..PaddedWindow::default() });
+    let windows: Vec<_> = spatial(call)?.into_iter().enumerate().map(whole).collect();
+    single_result(norm_pool(call.value(0)?, &windows, norm_order(call)?)?)
+}
+
+/// The attribute `p`, which the first version states as a float.
+fn norm_order(call: &Call<'_>) -> Result<f64, FormatErrorKind> {
+    let p = match call.version() {
+        1 => call.float("p", 2.0)?,
+        _ => call.int("p", 2)? as f64,
+    };
+    let wrong = || FormatErrorKind::attribute("p", "is not positive");
+    Some(p).filter(|&p| p > 0.0).ok_or_else(wrong)
+}
+
+/// `LRN`: the local response normalisation over channels.
+pub(super) fn normalize_responses(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, DType::is_float)?;
+    let size = call.required_int("size")?;
+    let Some(count) = usize::try_from(size).ok().filter(|_| (1..=MAX_NUMBER).contains(&size))
+    else {
+        return Err(FormatErrorKind::attribute("size", format!("is {size}")));
+    };
+    if call.shape(0)?.rank() < 2 {
+        let expected = "an operand with a channel axis".to_owned();
+        return Err(FormatErrorKind::Unexpected { expected });
+    }
+    let alpha = call.float("alpha", 1e-4)? / size as f64;
+    let numbers = (alpha, call.float("beta", 0.75)?, call.float("bias", 1.0)?);
+    let windows = response_windows(&[1], count);
+    single_result(normalize_response(call.value(0)?, &windows, numbers)?)
 }

@@ -12,8 +12,8 @@
 //!   sizes which ports leave open.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `control.rs`: its loops and branches;
 //!   `call.rs`: a layer with its operands; `operation.rs`: the table of operations. The lowerings are in
-//!   `activation.rs`, `elementwise.rs`, `gather.rs`, `product.rs`, `recurrent.rs`, `reduction.rs`,
-//!   `scatter.rs`, `slice.rs`, `sort.rs`, `view.rs` and `windows.rs`.
+//!   `activation.rs`, `elementwise.rs`, `gather.rs`, `interpolate.rs`, `product.rs`, `recurrent.rs`,
+//!   `reduction.rs`, `scatter.rs`, `slice.rs`, `sort.rs`, `view.rs` and `windows.rs`.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -28,6 +28,7 @@ mod control;
 mod element_type;
 mod elementwise;
 mod gather;
+mod interpolate;
 mod layer;
 mod model;
 mod network;

@@ -14,6 +14,7 @@ use crate::activation;
 use crate::call::{Call, LoweringResult};
 use crate::elementwise;
 use crate::gather;
+use crate::interpolate;
 use crate::layer::Layer;
 use crate::product;
 use crate::recurrent;
@@ -227,6 +228,9 @@ const TABLE: &[Operation] = &[
     full_row("Slice", 8, 4..=5, &[1, 2, 3, 4], Custom(slice::slice)),
     full_row("StridedSlice", 1, 3..=4, &[1, 2, 3], Custom(slice::strided_slice)),
     full_row("Pad", 1, 3..=4, &[1, 2], Custom(view::pad)),
+    full_row("Interpolate", 1, 2..=2, &[1], Custom(interpolate::first_version)),
+    full_row("Interpolate", 4, 3..=4, &[1, 2, 3], Custom(interpolate::fourth_version)),
+    full_row("Interpolate", 11, 2..=3, &[1, 2], Custom(interpolate::eleventh_version)),
     full_row("Tile", 1, 2..=2, &[1], Custom(view::tile)),
     full_row("Range", 1, 3..=3, &[0, 1, 2], Custom(view::range)),
     // Functions of shapes.

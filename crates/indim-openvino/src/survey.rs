@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use indim_graph::terminal::printable;
 use indim_model::{FormatError, FormatErrorKind, UnsupportedOperations};
 
 use crate::element_type::element_type;
@@ -122,8 +121,8 @@ fn row(layer: &Layer, unsupported: &mut UnsupportedOperations) -> Option<&'stati
 
 /// The reason why a layer of a supported operation is unsupported: its mode or types.
 fn refusal(layer: &Layer) -> Option<String> {
-    let mode = layer.word("pad_mode", "constant");
-    (layer.is("Pad") && mode != "constant").then(|| format!("with `pad_mode` {}", printable(&mode)))
+    let is_area = layer.is("Interpolate") && layer.word("mode", "") == "area";
+    is_area.then(|| "in the mode `area`".to_owned())
 }
 
 /// For each layer, whether it is an integer input on which a shape operand or the size of a concatenated

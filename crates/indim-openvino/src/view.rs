@@ -1,8 +1,9 @@
 //! Operations of data movement.
 
-use indim_builder::Value;
+use indim_builder::{PadMode, Value};
 use indim_graph::{Array, AxisSlice, Literal};
 use indim_model::FormatErrorKind;
+use indim_model::compositions::extend;
 use indim_ops::DType;
 use indim_shape::{Shape, TargetRule};
 
@@ -147,7 +148,7 @@ fn slice_parts(call: &Call<'_>, axis: usize, sizes: &[usize]) -> LoweringResult<
     Ok(parts)
 }
 
-/// Pads the operand with one value; negative padding crops.
+/// Pads the operand with one value, or with its own elements; negative padding crops.
 pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
     let (begins, ends) = (call.integers(1)?, call.integers(2)?);
     if begins.len() != ends.len() {
@@ -155,6 +156,12 @@ pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
     }
     let widths: Vec<(i64, i64, usize)> =
         begins.into_iter().zip(ends).map(|(low, high)| (low, high, 0)).collect();
+    let mode = call.layer.word("pad_mode", "constant");
+    if mode != "constant" {
+        let wrong = |()| FormatErrorKind::attribute("pad_mode", "names no mode");
+        let mode = mode.parse::<PadMode>().map_err(wrong)?;
+        return Ok(extend(&call.value(0), &widths, mode)?);
+    }
     let value = match call.has(3) {
         true => call.builder.reshape(call.value(3), [])?,
         false => call.builder.literal(Literal::Int(0), call.dtype(0)?)?,

@@ -1,8 +1,8 @@
 //! Flattens a model to one list of nodes: inlines calls of functions, resolves names to indices, and looks
 //! up operators.
 //!
-//! `node.rs`: a node of the list; `step.rs`: nodes with their bodies, and opaque nodes; `region.rs`: bodies of
-//! loops and branches; `opaque.rs`: outputs that do not depend on opaque nodes.
+//! `node.rs`: a node of the list; `step.rs`: nodes with their bodies, and opaque nodes; `region.rs`: bodies
+//! of loops and branches; `opaque.rs`: outputs that do not depend on opaque nodes.
 //!
 //! A stack of frames replaces the recursion of calls. Each visited node and each call counts against the
 //! limit on operations, so exponential expansion of calls ends.
@@ -21,11 +21,11 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 pub use self::node::{FlatNode, ValueNumber, node_location};
 pub use self::opaque::{mark_live, prune, remove_dead};
 use self::region::RegionGraph;
-pub use self::step::{OpaqueNode, OpaqueStep, RegionSteps, Step};
+pub use self::step::{FlatRegion, FlatStep, OpaqueNode, OpaqueStep};
 use crate::NEWEST_OPSET;
 use crate::attribute_table;
 use crate::body::{BodyNode, GraphBody, ModelFunction, NodeAttributes, domain_of};
-use crate::operator::Operator;
+use crate::operator::OperatorRow;
 use crate::unsupported::{refusal, why_unknown};
 
 /// Maximum number of remarks; more do not help the user.
@@ -35,11 +35,11 @@ const MAX_REMARKS: usize = 16;
 pub type Functions = HashMap<(String, String, String), Arc<ModelFunction>>;
 
 /// The state of the flattening: the nodes so far, and the model's functions.
-pub struct Flattener<'m, O: Operator> {
+pub struct Flattener<'m, O: OperatorRow> {
     functions: &'m Functions,
     limits: &'m FormatLimits,
     /// Nodes with a lowering.
-    pub nodes: Vec<Step<O>>,
+    pub nodes: Vec<FlatStep<O>>,
     /// Nodes without a lowering.
     pub opaque: Vec<OpaqueStep>,
     /// The number of values so far.
@@ -139,7 +139,7 @@ fn value_of(frames: &[Frame], name: &str) -> Result<Option<ValueNumber>, FormatE
     Err(FormatErrorKind::Undefined { what: "value", name: name.to_owned() })
 }
 
-impl<'m, O: Operator> Flattener<'m, O> {
+impl<'m, O: OperatorRow> Flattener<'m, O> {
     /// A flattening without nodes.
     pub fn new(functions: &'m Functions, limits: &'m FormatLimits) -> Self {
         Flattener {
@@ -266,7 +266,7 @@ impl<'m, O: Operator> Flattener<'m, O> {
                 let FlatNode { operands, results, .. } = flat;
                 self.opaque.push(OpaqueStep { nodes, operands, results });
             }
-            None => self.nodes.push(Step { node: flat, operator, regions: Vec::new() }),
+            None => self.nodes.push(FlatStep { node: flat, operator, regions: Vec::new() }),
         }
         Ok(NestedBodies::None)
     }
@@ -378,7 +378,7 @@ impl<'m, O: Operator> Flattener<'m, O> {
 
 /// The operator of a node with its version; `None` for a name that the table lacks and for a node of
 /// another domain than ONNX's own.
-fn operator<O: Operator>(
+fn operator<O: OperatorRow>(
     node: &BodyNode,
     opset: Option<i64>,
 ) -> Result<Option<(&'static O, i64)>, FormatErrorKind> {

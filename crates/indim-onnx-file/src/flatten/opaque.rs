@@ -5,11 +5,11 @@ use core::ops::Range;
 use indim_model::UnsupportedOperations;
 
 use super::node::ValueNumber;
-use super::step::{OpaqueStep, Step};
+use super::step::{FlatStep, OpaqueStep};
 
 /// Removes the nodes that depend on opaque nodes. Counts the opaque nodes on which an output depends.
 pub fn prune<O>(
-    nodes: &mut Vec<Step<O>>,
+    nodes: &mut Vec<FlatStep<O>>,
     opaque: &[OpaqueStep],
     outputs: &[ValueNumber],
     value_count: usize,
@@ -28,7 +28,7 @@ pub fn prune<O>(
             unsupported.add(&node.name, node.reason.clone(), node.location.clone());
         }
     }
-    nodes.retain(|Step { node, .. }| {
+    nodes.retain(|FlatStep { node, .. }| {
         let is_known = !node.operands.iter().flatten().any(|&operand| is_opaque[operand]);
         if !is_known {
             node.results.iter().flatten().for_each(|&result| is_opaque[result] = true);
@@ -40,7 +40,7 @@ pub fn prune<O>(
 
 /// For each value in the range, whether an output depends on it.
 pub fn mark_live<O>(
-    nodes: &[Step<O>],
+    nodes: &[FlatStep<O>],
     opaque: &[OpaqueStep],
     outputs: &[ValueNumber],
     values: Range<ValueNumber>,
@@ -65,7 +65,7 @@ pub fn mark_live<O>(
 
 /// Drops nodes whose results are all dead. In the remaining loops and branches it drops the dead results,
 /// so that they are not stacked. `live` begins at the value `first`.
-pub fn remove_dead<O>(nodes: &mut Vec<Step<O>>, live: &[bool], first: ValueNumber) {
+pub fn remove_dead<O>(nodes: &mut Vec<FlatStep<O>>, live: &[bool], first: ValueNumber) {
     let is_live = |number: &ValueNumber| live[*number - first];
     nodes.retain(|step| step.node.results.iter().flatten().any(is_live));
     for step in nodes.iter_mut().filter(|step| !step.regions.is_empty()) {

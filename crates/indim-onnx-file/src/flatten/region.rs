@@ -8,11 +8,11 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
 use super::node::{FlatNode, ValueNumber};
 use super::opaque::{mark_live, remove_dead};
-use super::step::{OpaqueNode, OpaqueStep, RegionSteps, Step};
+use super::step::{FlatRegion, FlatStep, OpaqueNode, OpaqueStep};
 use super::{Flattener, Frame, FrameKind, value_of};
 use crate::body::{GraphBody, check_many, decoded};
 use crate::messages::{GraphProto, TensorProto, ValueInfoProto};
-use crate::operator::Operator;
+use crate::operator::OperatorRow;
 use crate::unsupported::refusal;
 
 /// The decoded body of a loop or branch.
@@ -70,7 +70,7 @@ impl RegionGraph {
     }
 }
 
-impl<O: Operator> Flattener<'_, O> {
+impl<O: OperatorRow> Flattener<'_, O> {
     /// Flattens the bodies of a loop or branch and appends the node. Values that a body captures are
     /// appended to the operands of the node.
     ///
@@ -91,7 +91,7 @@ impl<O: Operator> Flattener<'_, O> {
             regions.push(region);
             unsupported.extend(found);
         }
-        let mut captured: Vec<ValueNumber> = regions.iter().flat_map(RegionSteps::read).collect();
+        let mut captured: Vec<ValueNumber> = regions.iter().flat_map(FlatRegion::read).collect();
         captured.retain(|&number| number < first);
         captured.sort_unstable();
         captured.dedup();
@@ -104,7 +104,7 @@ impl<O: Operator> Flattener<'_, O> {
             unsupported.push(OpaqueNode { name, reason: Some(reason), location });
         }
         if unsupported.is_empty() {
-            self.nodes.push(Step { node: flat, operator, regions });
+            self.nodes.push(FlatStep { node: flat, operator, regions });
         } else {
             let FlatNode { operands, results, .. } = flat;
             self.opaque.push(OpaqueStep { nodes: unsupported, operands, results });
@@ -119,7 +119,7 @@ impl<O: Operator> Flattener<'_, O> {
         graph: &GraphBody,
         flat: &FlatNode,
         name: &'static str,
-    ) -> Result<(RegionSteps<O>, Vec<OpaqueNode>), FormatError> {
+    ) -> Result<(FlatRegion<O>, Vec<OpaqueNode>), FormatError> {
         let location = flat.location();
         let at = |kind: FormatErrorKind| kind.at(location.clone());
         let last = frames.len() - 1;
@@ -167,7 +167,7 @@ impl<O: Operator> Flattener<'_, O> {
         let opaque = opaque.into_iter();
         let unsupported = opaque.filter(|step| step.results.iter().flatten().any(is_live));
         let unsupported = unsupported.flat_map(|step| step.nodes).collect();
-        Ok((RegionSteps { inputs, initializers, nodes, outputs }, unsupported))
+        Ok((FlatRegion { inputs, initializers, nodes, outputs }, unsupported))
     }
 
     /// The body in the attribute `name` within the body `outer`, decoded or from the cache.

@@ -8,23 +8,23 @@ use super::node::{FlatNode, ValueNumber};
 use crate::messages::TensorProto;
 
 /// A node with a lowering. A loop or branch has its bodies in `regions`.
-pub struct Step<O: 'static> {
+pub struct FlatStep<O: 'static> {
     /// The node.
     pub node: FlatNode,
     /// Its row in the table of operators.
     pub operator: &'static O,
     /// The bodies of a loop or branch.
-    pub regions: Vec<RegionSteps<O>>,
+    pub regions: Vec<FlatRegion<O>>,
 }
 
 /// The body of a loop or branch, flattened.
-pub struct RegionSteps<O: 'static> {
+pub struct FlatRegion<O: 'static> {
     /// The inputs of the body.
     pub inputs: Vec<ValueNumber>,
     /// The arrays of the body, with their values.
     pub initializers: Vec<(Arc<TensorProto>, ValueNumber)>,
     /// The nodes of the body.
-    pub nodes: Vec<Step<O>>,
+    pub nodes: Vec<FlatStep<O>>,
     /// The value of each output. `None`: the output is an input of the enclosing function, which its call
     /// omits.
     pub outputs: Vec<Option<ValueNumber>>,
@@ -50,7 +50,7 @@ pub struct OpaqueStep {
     pub results: Vec<Option<ValueNumber>>,
 }
 
-impl<O> RegionSteps<O> {
+impl<O> FlatRegion<O> {
     /// The values that the body reads, its own and captured ones.
     pub fn read(&self) -> impl Iterator<Item = ValueNumber> {
         let operands = self.nodes.iter().flat_map(|step| &step.node.operands);

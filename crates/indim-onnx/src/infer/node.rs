@@ -24,7 +24,7 @@ use indim_onnx_file::NEWEST_OPSET;
 use indim_onnx_file::body::{BodyNode, NodeAttributes, domain_of};
 use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::messages::AttributeProto;
-use indim_onnx_file::operator::Operator as _;
+use indim_onnx_file::operator::OperatorRow as _;
 use indim_onnx_file::unsupported::refusal;
 
 /// Maximum characters of one attribute as text.

@@ -37,8 +37,7 @@ impl RuleRow {
 }
 
 /// Versions of operators without a lowering whose attributes or operands changed: opsets, oldest first.
-const VERSIONS: &[(&str, &[i64])] =
-    &[("DFT", &[17, 20]), ("Resize", &[10, 11, 13, 18, 19]), ("Upsample", &[1, 7, 9])];
+const VERSIONS: &[(&str, &[i64])] = &[("DFT", &[17, 20])];
 
 /// The version of an operator without a lowering; the opset itself if `VERSIONS` has no row.
 pub(super) fn version(name: &str, opset: i64) -> i64 {

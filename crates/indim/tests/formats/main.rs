@@ -11,6 +11,7 @@ mod onnx_control;
 mod onnx_control_random;
 mod onnx_models;
 mod onnx_operators;
+mod onnx_pools;
 mod onnx_recurrent;
 mod onnx_windows;
 mod onnx_write;
@@ -26,6 +27,7 @@ mod parts;
 mod products;
 #[path = "../../../indim-builder/tests/random/mod.rs"]
 mod random;
+mod resampling;
 mod samples_hlo;
 mod samples_onnx;
 mod samples_openvino;

@@ -272,13 +272,13 @@ fn one_error_lists_all_unsupported_operations() {
     let a = network.add("CTCLoss-4", "", &[&x, &x], &["FP32 2"]).to_string();
     let b = network.add("DeformableConvolution-1", "", &[&a, &x], &["FP32"]).to_string();
     let c = network.add("CTCLoss-4", "", &[&b, &x], &["FP32 2"]).to_string();
-    let d = network.add("Pad-1", "pad_mode=\"reflect\"", &[&c, &x, &x], &["FP32 2"]).to_string();
+    let d = network.add("Interpolate-1", "mode=\"area\"", &[&c, &x], &["FP32 2"]).to_string();
     network.result(&d);
     let error = network.read().map(|_| ()).unwrap_err();
     let FormatErrorKind::UnsupportedOperations(operations) = &error.kind else { panic!() };
     let found: Vec<(&str, usize)> =
         operations.iter().map(|operation| (operation.name.as_str(), operation.count)).collect();
-    assert_eq!(found, [("CTCLoss", 2), ("DeformableConvolution", 1), ("Pad", 1)]);
+    assert_eq!(found, [("CTCLoss", 2), ("DeformableConvolution", 1), ("Interpolate", 1)]);
 }
 
 /// An operation, its attributes, the shapes of its operands, and the code of its error.

@@ -1,11 +1,8 @@
 //! Loops, branches and recurrent layers of OpenVINO, compared with results by hand, and hostile ones.
 
-use crate::support::ir::Network;
-use crate::support::samples::mismatches;
-use crate::support::{self, npy, random::Random};
-use indim::formats::{ReadOptions, SourceFile};
+use crate::support::ir::{Network, compare_with_openvino};
+use crate::support::{self, random::Random};
 use indim_graph::Array;
-use indim_ops::DType;
 
 fn run(network: &Network, inputs: &[Array]) -> Result<Vec<Array>, &'static str> {
     let model = network.read().map_err(|error| error.code())?;
@@ -570,38 +567,7 @@ fn replaced(arrays: &[Array], attributes: &str) -> Network {
     network
 }
 
-/// Compares networks that OpenVINO writes with its results, if an environment variable names a Python that
-/// has it.
 #[test]
 fn openvino_computes_the_same_loops_and_layers() {
-    let Some(python) = std::env::var_os("INDIM_ONNX_PYTHON") else {
-        eprintln!("skipped: INDIM_ONNX_PYTHON names no Python with openvino");
-        return;
-    };
-    let folder = std::env::temp_dir().join(format!("indim-openvino-{}", std::process::id()));
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/support/openvino_control.py");
-    let run = std::process::Command::new(python).arg(script).arg(&folder).arg("100").output();
-    let run = run.expect("the script starts");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let mut wrong = Vec::new();
-    for number in 0..100 {
-        let folder = folder.join(format!("{number:04}"));
-        let source = SourceFile::open(folder.join("model.xml")).unwrap();
-        let model = indim::formats::read(&source, &ReadOptions::default());
-        let model = model.unwrap_or_else(|error| panic!("{number}: {}", error.draw(&source)));
-        let array = |(index, dtype): (usize, DType)| {
-            npy::read(&folder.join(format!("input{index}.npy")), dtype)
-        };
-        let types = model.inputs().iter().map(|input| input.dtype.expect("a stated type"));
-        let inputs: Vec<Array> = types.enumerate().map(array).collect();
-        let found = support::run(&*model, &inputs);
-        let found = found.unwrap_or_else(|error| panic!("{number}: {}", error.draw(&source)));
-        let output = |index| npy::read(&folder.join(format!("output{index}.npy")), DType::F32);
-        let expected: Vec<Array> = (0..found.len()).map(output).collect();
-        for difference in mismatches(&found, &expected) {
-            wrong.push(format!("{number}: {difference}"));
-        }
-    }
-    std::fs::remove_dir_all(&folder).unwrap();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    compare_with_openvino("openvino_control.py", 100);
 }

@@ -1,10 +1,16 @@
 //! Small OpenVINO networks, built as text.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use indim::formats::{Folder, FormatError, Model, ReadOptions, SourceFile};
+use indim_graph::Array;
+use indim_ops::DType;
+
+use super::npy;
+use super::samples::mismatches;
 
 /// The builder of a network.
 #[derive(Default)]
@@ -176,4 +182,41 @@ pub(crate) fn source(text: &str, constants: &[u8]) -> SourceFile {
 /// The model of a text with an external file of constants.
 pub(crate) fn read(text: &str, constants: &[u8]) -> Result<Box<dyn Model>, FormatError> {
     indim::formats::read(&source(text, constants), &ReadOptions::default())
+}
+
+/// Compares networks that a script of OpenVINO writes with its results, if an environment variable names a
+/// Python that has it.
+pub(crate) fn compare_with_openvino(script: &str, count: usize) {
+    let Some(python) = std::env::var_os("INDIM_ONNX_PYTHON") else {
+        eprintln!("skipped: INDIM_ONNX_PYTHON names no Python with openvino");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("indim-{script}-{}", std::process::id()));
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/support").join(script);
+    let run = Command::new(python).arg(script).arg(&folder).arg(count.to_string()).output();
+    let run = run.expect("the script starts");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let mut wrong = Vec::new();
+    for number in 0..count {
+        let folder = folder.join(format!("{number:04}"));
+        let source = SourceFile::open(folder.join("model.xml")).unwrap();
+        let model = indim::formats::read(&source, &ReadOptions::default());
+        let model = model.unwrap_or_else(|error| panic!("{number}: {}", error.draw(&source)));
+        let array = |(index, dtype): (usize, DType)| {
+            npy::read(&folder.join(format!("input{index}.npy")), dtype)
+        };
+        let types = model.inputs().iter().map(|input| input.dtype.expect("a stated type"));
+        let inputs: Vec<Array> = types.enumerate().map(array).collect();
+        let found = super::run(&*model, &inputs);
+        let found = found.unwrap_or_else(|error| panic!("{number}: {}", error.draw(&source)));
+        let output = |(index, array): (usize, &Array)| {
+            npy::read(&folder.join(format!("output{index}.npy")), array.dtype())
+        };
+        let expected: Vec<Array> = found.iter().enumerate().map(output).collect();
+        for difference in mismatches(&found, &expected) {
+            wrong.push(format!("{number}: {difference}"));
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,0 +1,15 @@
+//! Compositions that several formats share: from values of a graph to values.
+//!
+//! - `extend.rs`: padding by the elements of the operand;
+//! - `pools.rs`: positions of largest elements, norms of windows, response normalisation;
+//! - `resize.rs`: resizing of axes by interpolation.
+
+mod extend;
+mod pools;
+mod resize;
+
+pub use extend::extend;
+pub use pools::{
+    ElementOrder, max_pool_positions, norm_pool, normalize_response, response_windows, without_nan,
+};
+pub use resize::{AxisResize, Coordinates, Interpolation, NearestMode, ResizeOptions, resize};

@@ -1,0 +1,105 @@
+"""Writes networks of one layer with random attributes, and what OpenVINO computes for them.
+
+    openvino_operators.py FOLDER COUNT
+
+FOLDER gets a folder for each, with model.xml, model.bin, input0.npy, ... and output0.npy, ...
+"""
+
+import pathlib
+import random
+import sys
+
+import numpy
+import openvino
+from openvino import opset1, opset10, opset11, opset13
+
+F32, I64 = numpy.float32, numpy.int64
+COORDINATES = [
+    "half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn", "align_corners",
+]
+ROUNDINGS = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"]
+
+
+class Maker:
+    """A random layer with its input."""
+
+    def __init__(self, seed):
+        self.random, self.numbers = random.Random(seed), numpy.random.RandomState(seed)
+        self.parameters, self.inputs = [], []
+
+    def input(self, *shape):
+        self.inputs.append(self.numbers.uniform(-1, 1, shape).astype(F32))
+        self.parameters.append(openvino.opset13.parameter(list(shape), F32))
+        return self.parameters[-1]
+
+    def image(self):
+        choose = self.random.choice
+        return self.input(1, choose([1, 2]), choose([1, 3, 4, 7]), choose([2, 5, 6]))
+
+    def interpolate(self):
+        choose = self.random.choice
+        x = self.image()
+        sizes = [choose([1, 2, 3, 5, 8, 12]) for _ in range(2)]
+        scales = [choose([0.6, 1.0, 1.5, 2.0, 2.5]) for _ in range(2)]
+        by_sizes = choose([True, False])
+        options = {
+            "coordinate_transformation_mode": choose(COORDINATES),
+            "nearest_mode": choose(ROUNDINGS),
+            "cube_coeff": choose([-0.75, -0.5]),
+        }
+        version = choose([1, 4, 11])
+        if version == 1:
+            attributes = {
+                "axes": [2, 3],
+                "mode": choose(["nearest", "linear"]),
+                "align_corners": choose([True, False]),
+            }
+            return opset1.interpolate(x, numpy.array(sizes, I64), attributes)
+        calculation = "sizes" if by_sizes else "scales"
+        if version == 4:
+            mode = choose(["nearest", "linear", "linear_onnx", "cubic"])
+            operands = [numpy.array(sizes, I64), numpy.array(scales, F32)]
+            return opset10.interpolate(
+                x, *operands, mode, calculation, axes=numpy.array([2, 3], I64), **options
+            )
+        mode = choose(["bilinear_pillow", "bicubic_pillow", "cubic", "nearest"])
+        if mode == "bicubic_pillow":  # The CPU back end takes no other coefficient.
+            options["cube_coeff"] = -0.5
+        operand = numpy.array(sizes, I64) if by_sizes else numpy.array(scales, F32)
+        return opset11.interpolate(
+            x, operand, mode, calculation, axes=numpy.array([2, 3], I64), **options
+        )
+
+    def pad(self):
+        choose = self.random.choice
+        x = self.input(choose([3, 4]), choose([3, 5]))
+        mode = choose(["reflect", "symmetric", "edge", "constant"])
+        begins, ends = [[choose([0, 1, 2]) for _ in range(2)] for _ in range(2)]
+        value = numpy.array(0.5, F32) if mode == "constant" else None
+        return opset13.pad(x, numpy.array(begins, I64), numpy.array(ends, I64), mode, value)
+
+    def model(self):
+        made = getattr(self, self.random.choice(KINDS))()
+        return openvino.Model(made.outputs(), self.parameters, "random")
+
+
+KINDS = ["interpolate", "interpolate", "interpolate", "pad"]
+
+
+def main(folder, count):
+    """Writes the networks and their results."""
+    core = openvino.Core()
+    for number in range(count):
+        maker, place = Maker(number), folder / f"{number:04}"
+        place.mkdir(parents=True)
+        model = maker.model()
+        openvino.serialize(model, place / "model.xml")
+        results = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(maker.inputs)
+        for index, array in enumerate(maker.inputs):
+            numpy.save(place / f"input{index}.npy", array)
+        for index in range(len(model.outputs)):
+            numpy.save(place / f"output{index}.npy", results[index])
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]), int(sys.argv[2]))
