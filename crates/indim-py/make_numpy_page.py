@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from indim import _refused
+from indim._reduceat import SEGMENTS
 from indim._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, Tracer
 
 PAGE = Path(__file__).parents[2] / "docs" / "numpy.md"
@@ -58,6 +59,7 @@ NOTES = {
     "elements gives edges of NaN, where NumPy raises an error",
     "histogram_bin_edges": "as for `histogram`",
     "histogram2d": "as for `histogram`",
+    "histogramdd": "as for `histogram`",
     "insert": "the positions are known while the function is traced",
     "ix_": "no truth values that are traced",
     "linalg.matrix_norm": "no `ord` that needs singular values: 2, -2, `'nuc'`",
@@ -71,6 +73,7 @@ NOTES = {
     "unique": "no `axis`",
     "nanquantile": "`method` is `'linear'`",
     "nanpercentile": "`method` is `'linear'`",
+    "polyfit": "`x` and `w` are known while the function is traced; no `full`, no `cov`",
     "piecewise": "each function is called on all of `x`, so it must be element-wise",
     "quantile": "`q` is known while the function is traced; no `weights`",
     "ravel_multi_index": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
@@ -84,8 +87,10 @@ This page is made by `crates/indim-py/make_numpy_page.py`. It lists the function
 `numpy.linalg` in NumPy 2.4, its ufuncs, and the methods of arrays, in a [compiled
 function](python.md#compiled-functions). Outside of compiled functions NumPy itself computes them.
 
-No function writes into `out=`, and ufuncs take no `where=` or `axes=`: the message says what to
-write instead. [python.md](python.md#differences-from-numpy) and
+Ufuncs and `np.clip` take `out=`, with `where=` or without, if it is an array that the function has
+just made, as in `np.divide(x, y, out=np.zeros_like(x), where=y != 0)`; use the result of the call,
+not the old array. No other function writes into `out=`, and ufuncs take no `axes=`: the message says
+what to write instead. [python.md](python.md#differences-from-numpy) and
 [numpy-differences.md](numpy-differences.md) list differences in values. A test compares each name
 that works with NumPy, on random arrays of nine element types.
 """
@@ -167,8 +172,8 @@ def page():
             names(working_functions()),
             "Ufuncs:\n",
             names(working_ufuncs()),
-            f"`outer` of every ufunc of two operands, `reduce` of\n{names(reduced).rstrip()}, and\n"
-            f"`accumulate` of\n{names(accumulated)}",
+            f"`outer` of every ufunc of two operands, `reduce` of\n{names(reduced).rstrip()},\n"
+            f"`accumulate` of\n{names(accumulated).rstrip()}, and\n`reduceat` of\n{names(sorted(SEGMENTS))}",
             "Methods and attributes of arrays:\n",
             names(working_methods()),
             "NumPy itself computes functions of sizes, types and numbers while a function is traced, so\n"
@@ -186,8 +191,7 @@ def page():
                 ("method", "instead"),
                 [(f"`{name}`", text) for name, text in sorted(_refused.REFUSED_METHODS.items())],
             ),
-            "`at` and `reduceat` of ufuncs are refused: write `indim.at(x)[i].add(values)`, and\n"
-            "`indim.segment_sum`.\n",
+            "`at` of ufuncs is refused: write `indim.at(x)[i].add(values)`.\n",
             "## Not for indim\n",
             "Compute these before the call, and pass the results as arguments.\n",
             table(("reason", "functions"), [(reason, ", ".join(of)) for reason, of in reasons.items()]),

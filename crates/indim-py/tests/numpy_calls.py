@@ -38,10 +38,14 @@ ROUNDED = {
         "vander",
         "var",
         "histogram2d",
+        "histogramdd",
         "histogram_bin_edges",
+        "i0",
+        "polyfit",
         "trapezoid",
     ),
     *("hypot.reduce", "logaddexp.reduce", "round", "around", "prod", "cumprod", "nancumprod", "nanprod"),
+    *("add.reduceat", "multiply.reduceat"),
     *("multiply.reduce", "multiply.accumulate", "cumulative_prod", "linalg.matrix_power", "linalg.multi_dot"),
     *("convolve", "correlate", "isclose", "einsum", "linalg.cross"),
 }
@@ -70,6 +74,12 @@ def arrays(random, dtype):
         i=random.integers(0, 3, (3, 4)),
         j=random.integers(0, 4, 5),
     )
+
+
+def _flat(counts_and_edges):
+    """The counts and edges of a histogram as one tuple."""
+    counts, edges = counts_and_edges
+    return counts, *edges
 
 
 def _each(*names, call):
@@ -104,12 +114,14 @@ REFUSED_TYPES = {
             "greater_equal",
             "histogram",
             "histogram2d",
+            "histogramdd",
             "histogram_bin_edges",
             "less",
             "less.outer",
             "less_equal",
         ),
         *("max", "maximum", "maximum.accumulate", "maximum.outer", "maximum.reduce", "min", "minimum"),
+        *("maximum.reduceat", "minimum.reduceat"),
         *("minimum.accumulate", "minimum.reduce", "nanargmax", "nanargmin", "nanmax", "nanmedian", "nanmin"),
         "ptp",
     },
@@ -294,6 +306,13 @@ FUNCTIONS = {
         lambda np, a: np.histogram2d(a.long, a.long[::-1], [-3, 0, 1, 3]),
         lambda np, a: np.histogram2d(a.long, a.long[::-1], 2, [[0, 2], [0, 4]], density=True),
     ],
+    "histogramdd": [
+        lambda np, a: _flat(np.histogramdd(a.c.reshape(8, 3), 2)),
+        lambda np, a: _flat(np.histogramdd([a.long, a.long[::-1]], [3, [0, 1, 3]], weights=np.arange(9))),
+        lambda np, a: _flat(np.histogramdd(a.t, 3, [(0, 2), (-1, 3), None], density=True)),
+        lambda np, a: _flat(np.histogramdd(a.long, 4, density=True)),
+    ],
+    "i0": [lambda np, a: np.i0(a.x), lambda np, a: np.i0(a.x * a.dtype.type(7))],
     "histogram_bin_edges": [
         lambda np, a: np.histogram_bin_edges(a.x, 5),
         lambda np, a: np.histogram_bin_edges(a.x, a.ordered),
@@ -374,6 +393,11 @@ FUNCTIONS = {
         lambda np, a: np.piecewise(a.v, a.mask[0], [1]),
     ],
     "polyder": [lambda np, a: np.polyder(a.v), lambda np, a: np.polyder(a.long, 3)],
+    "polyfit": [
+        lambda np, a: np.polyfit([0.0, 1.0, 2.0, 4.0], a.v, 2),
+        lambda np, a: np.polyfit([0, 1, 2], a.x, 1),
+        lambda np, a: np.polyfit([0, 1, 3], a.x, 1, w=[1, 2, 0.5]),
+    ],
     "polyint": [lambda np, a: np.polyint(a.v), lambda np, a: np.polyint(a.v, 2, [1, 2])],
     "polyval": [lambda np, a: np.polyval([1, 2, 0.5], a.x), lambda np, a: np.polyval(a.v, a.x)],
     "ravel_multi_index": [
@@ -500,6 +524,17 @@ UFUNC_METHODS = {
             )
         ),
         call=lambda f, a: (f(a.x), f(a.c, axis=1, keepdims=True), f(a.v, axis=None)),
+    ),
+    **_each(
+        *(f"bitwise_{name}.reduce" for name in ("and", "or", "xor")),
+        call=lambda f, a: (f(a.x), f(a.c, axis=(0, 2), keepdims=True), f(a.v, axis=None), f(a.long), f(a.e)),
+    ),
+    **_each(
+        *(
+            f"{name}.reduceat"
+            for name in ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or")
+        ),
+        call=lambda f, a: (f(a.x, [0, 2, 1]), f(a.x, [0, 1, 3], axis=1), f(a.long, [2, 2, 0, 8, 4])),
     ),
     **_each(
         *(

@@ -315,12 +315,6 @@ REPLACEMENTS = {
         lambda x: np.where(np.eye(*x.shape, dtype=bool), 5, x),
         lambda x: _written(np.fill_diagonal, x, 5),
     ),
-    "histogramdd": (
-        lambda x: indim.bincount(
-            (np.digitize(x[0], [1.5, 9]) * 3 + np.digitize(x[1], [4.5, 5.5])), length=9
-        ).reshape(3, 3),
-        lambda x: np.histogram2d(x[0], x[1], [[-99, 1.5, 9, 99], [-99, 4.5, 5.5, 99]])[0].astype(int),
-    ),
     "place": (
         lambda x: np.where(MASK, np.take(x[0], np.cumsum(MASK).reshape(MASK.shape) - 1, mode="wrap"), x),
         lambda x: _written(np.place, x, MASK, x[0]),
@@ -333,17 +327,13 @@ REPLACEMENTS = {
         lambda x: np.convolve([1.0, -2.0], np.stack([1, -x[0, 1]])),
         lambda x: np.poly([2, 1.0]),
     ),
-    "polyfit": (
-        lambda x: np.linalg.pinv(np.vander([1.0, 2.0, 4.0, 5.0], 3)) @ x[0] ** 2,
-        lambda x: np.polyfit([1.0, 2.0, 4.0, 5.0], x[0] ** 2, 2),
-    ),
     "polymul": (lambda x: np.convolve(x[1], x[2]), lambda x: np.polymul(x[1], x[2])),
     "put": (
         lambda x: indim.at(x.ravel())[np.array([1, 5])].set(9).reshape(x.shape),
         lambda x: _written(np.put, x, [1, 5], 9),
     ),
     "put_along_axis": (
-        lambda x: indim.at(x)[np.arange(3), np.array([0, 2, 1])].set(9),
+        lambda x: indim.put_along_axis(x, np.array([[0], [2], [1]]), 9, 1),
         lambda x: _written(np.put_along_axis, x, np.array([[0], [2], [1]]), 9, 1),
     ),
 }

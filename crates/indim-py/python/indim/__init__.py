@@ -58,7 +58,8 @@ from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _data_size_functions, _products, _reductions, _sorting
 from . import _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
 from . import _shape_functions, _statistics_functions, _views
-from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum
+from ._scatters import at, bincount, one_hot, put_along_axis
+from ._scatters import segment_max, segment_min, segment_prod, segment_sum
 from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique
 from . import lax, nn, none, numexpr, numpy, onnx_legacy, ops, pdpd, random, stablehlo, tree, tree_util, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
@@ -169,6 +170,7 @@ __all__ = _exported(
         "none",
         "nonzero",
         "one_hot",
+        "put_along_axis",
         "onnx_legacy",
         "ops",
         "oracle",

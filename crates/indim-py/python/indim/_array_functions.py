@@ -22,7 +22,12 @@ def _where(condition, *choices):
 @implements(np.clip)
 def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **kwargs):
     """``a`` limited to bounds; either may be ``None``."""
-    refuse_given("clip", out=out, **kwargs)
+    if out is not None:
+        from ._outputs import written
+
+        where, casting = kwargs.pop("where", True), kwargs.pop("casting", "same_kind")
+        return written("clip", np.clip(a, a_min, a_max, min=min, max=max, **kwargs), out, where, casting)
+    refuse_given("clip", **kwargs)
     low, high = (
         next((bound for bound in bounds if bound is not None and bound is not np._NoValue), None)
         for bounds in ((a_min, min), (a_max, max))
@@ -32,10 +37,10 @@ def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **kwargs):
     if low is None and high is None:
         return +a
     if low is None:
-        return tracer._record("minimum", operands)
+        return tracer._record_element_wise("minimum", operands)
     if high is None:
-        return tracer._record("maximum", operands)
-    return tracer._record("clip", operands)
+        return tracer._record_element_wise("maximum", operands)
+    return tracer._record_element_wise("clip", operands)
 
 
 @implements(np.select)
@@ -152,7 +157,7 @@ def _imag(val):
 
 @implements(np.copy)
 def _copy(a, order="K", subok=False):
-    return a
+    return a.copy()
 
 
 implements(np.result_type)(promoted)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import operator
+import warnings
+
 import numpy as np
 
 from . import _view_functions
 from ._functions import asarray
 from ._numbers import plain_value
 from ._shape_functions import along, axis_index, axis_indices, masked, promoted
-from ._tracing import Tracer, implements
+from ._tracing import Tracer, has_tracer, implements
 
 _windows = _view_functions.define("numpy")["sliding_window_view"]
 
@@ -269,3 +272,32 @@ def _vander(x, N=None, increasing=False):
     ones = np.ones((x.shape[0], min(count, 1)), dtype)
     powers = np.concatenate([ones, np.cumprod(columns, axis=1, dtype=dtype)], axis=1)
     return powers if increasing else powers[:, ::-1]
+
+
+@implements(np.polyfit)
+def _polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    if has_tracer((x, w, deg)) or full or cov:
+        raise TypeError(
+            "numpy.polyfit factorises a matrix of x and w, and gives the coefficients alone while a function "
+            "is traced: have x and w known then, from outside or in `static=`, without `full` and `cov`"
+        )
+    x, y, order = np.asarray(x) + 0.0, asarray(y) + 0.0, operator.index(deg) + 1
+    if order < 1:
+        raise ValueError("expected deg >= 0")
+    if x.ndim != 1 or x.size == 0:
+        raise TypeError("expected 1D vector for x" if x.size else "expected non-empty vector for x")
+    if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
+        raise TypeError("expected 1D or 2D array for y, of the same length as x")
+    terms = np.vander(x, order)
+    if w is not None:
+        w = np.asarray(w) + 0.0
+        if w.shape != x.shape:
+            raise TypeError("expected w and y to have the same length")
+        terms, y = terms * w[:, None], y * (w[:, None] if y.ndim == 2 else w)
+    scale = np.sqrt((terms * terms).sum(axis=0))
+    rcond = len(x) * np.finfo(x.dtype).eps if rcond is None else rcond
+    values = np.linalg.svd(terms / scale, compute_uv=False)
+    if (values <= rcond * values.max()).any() or len(values) < order:
+        warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=4)
+    solve = np.linalg.pinv(terms / scale, rcond) / scale[:, None]
+    return np.matmul(solve.astype(promoted(solve, np.float64)), y.astype(promoted(y, np.float64)))

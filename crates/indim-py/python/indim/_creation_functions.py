@@ -40,7 +40,7 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, 
     if number.ndim > 0:
         return np.broadcast_to(number, a.shape)
     everywhere = a._call("bool")._call("ones_like")
-    return everywhere._record("where", (everywhere, number, number))
+    return everywhere._record("where", (everywhere, number, number))._made()
 
 
 # Ranges.

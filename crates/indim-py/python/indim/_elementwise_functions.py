@@ -26,6 +26,13 @@ def _iscomplex(x):
     return asarray(x).imag != 0 if asarray(x).dtype.kind == "c" else np.zeros_like(x, bool)
 
 
+@implements(np.i0)
+def _i0(x):
+    from ._bessel import i0
+
+    return i0(x)
+
+
 # Comparisons of whole arrays.
 
 

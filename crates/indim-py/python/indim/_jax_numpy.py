@@ -53,6 +53,7 @@ def complete(namespace):
         "bool_": ScalarType("bool"),
         "full": full,
         "ndarray": ndarray,
+        "put_along_axis": put_along_axis,
         "where": _where(namespace["where"]),
     }
     namespace.update(added)
@@ -190,6 +191,15 @@ def full(shape, fill_value, dtype=None, *, device=None):
     if recording is None:
         return np.full(shape, fill_value, dtype)
     return np.broadcast_to(recording.tracer(np.asarray(fill_value, dtype), "constant"), shape)
+
+
+def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
+    """``indim.put_along_axis``, for ``inplace=False`` as in JAX: a new array."""
+    if inplace:
+        raise ValueError("indim.numpy.put_along_axis returns a new array: write inplace=False, as in JAX")
+    if mode is not None:
+        raise TypeError("put_along_axis takes no `mode`: indices are within the axis")
+    return _scatters.put_along_axis(arr, indices, values, axis)
 
 
 def _filled(name, value):

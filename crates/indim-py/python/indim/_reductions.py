@@ -5,6 +5,7 @@ Each is one call, as the operations are. The compiled part has the table of thei
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 
@@ -200,6 +201,38 @@ def _reduce(ufunc, function):
         return reduced
 
     return handler
+
+
+def _reduce_bits(ufunc):
+    def handler(array, axis=0, dtype=None, keepdims=False, initial=np._NoValue):
+        if array.dtype.kind not in "biu":
+            raise TypeError(f"numpy.{ufunc.__name__}.reduce takes integers and truth values")
+        array = array if dtype is None else array.astype(dtype)
+        axes = tuple(range(array.ndim)) if axis is None else axis_indices(axis, array.ndim)
+        shape = array.shape
+        kept = [index for index in range(array.ndim) if index not in axes]
+        count = int(np.prod([shape[index] for index in axes], dtype=object))
+        x = array.transpose(*axes, *kept).reshape(count, *(shape[index] for index in kept))
+        rest = []
+        if count == 0 or initial is not np._NoValue:
+            start = ufunc.identity if initial is np._NoValue else initial
+            rest = [np.full(x.shape[1:], start).astype(x.dtype)]
+        # Halves are combined until one row is left.
+        while count > 1:
+            half = count // 2
+            rest += [x[count - 1]] if count % 2 else []
+            x, count = ufunc(x[:half], x[half : 2 * half]), half
+        reduced = functools.reduce(ufunc, rest, x[0]) if count else rest[0]
+        if not keepdims:
+            return reduced
+        return reduced.reshape([1 if index in axes else size for index, size in enumerate(shape)])
+
+    return handler
+
+
+for _ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor):
+    REDUCTIONS[_ufunc.__name__] = _reduce_bits(_ufunc)
+del _ufunc
 
 
 #: The scan of the method ``accumulate`` of each ufunc.

@@ -30,11 +30,6 @@ REFUSED = {
         "`np.broadcast_to(value, shape)`",
     ),
     "fill_diagonal": (_IN_PLACE, "write `x = np.where(np.eye(*x.shape, dtype=bool), value, x)`"),
-    "histogramdd": (
-        "indim counts along one axis",
-        "write `indim.bincount(i * n + j, length=m * n).reshape(m, n)` of bins i and j by `np.digitize`",
-    ),
-    "i0": ("indim has no Bessel functions", _BEFORE),
     "in1d": (_SIZE, "write `np.isin(x, values)`"),
     "may_share_memory": (_MEMORY, "leave it out: operations return new arrays"),
     "min_scalar_type": (_ELEMENTS, "write `x.dtype`"),
@@ -48,15 +43,11 @@ REFUSED = {
         "write `np.convolve(p, np.stack([1, -root]))` for each root",
     ),
     "polydiv": ("it drops zeros, so " + _SIZE, "write the steps of the division by slices"),
-    "polyfit": (
-        "it factorises a matrix",
-        "write `np.linalg.pinv(np.vander(x, n + 1)) @ y`, with x from outside or in `static=`",
-    ),
     "polymul": ("it drops leading zeros, so " + _SIZE, "write `np.convolve(p, q)`"),
     "put": (_IN_PLACE, "write `x = indim.at(x.ravel())[i].set(values).reshape(x.shape)`"),
     "put_along_axis": (
         _IN_PLACE,
-        "write `x = indim.at(x)[i, j].set(values)`, with an index for each axis",
+        "write `x = indim.put_along_axis(x, indices, values, axis)`",
     ),
     "putmask": (_IN_PLACE, "write `x = np.where(mask, np.resize(values, x.shape), x)`"),
     "real_if_close": ("the type of its result depends on data", "write `x.real`"),

@@ -182,6 +182,23 @@ def at(x):
     return At(x)
 
 
+def put_along_axis(x, indices, values, axis):
+    """``x`` with ``values`` at the positions ``indices`` along an axis: a new array, unlike in NumPy, which
+    writes into ``x``. For ``axis=None`` the positions are those in ``x.ravel()``."""
+    x, indices = _view_functions._array(x, "x"), _view_functions.elements("x", indices)
+    if axis is None:
+        return put_along_axis(x.reshape(-1), indices, values, 0).reshape(x.shape)
+    if indices.ndim != x.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    if indices.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if not -x.ndim <= operator.index(axis) < x.ndim:
+        raise np.exceptions.AxisError(axis, x.ndim)
+    key = list(np.ix_(*map(np.arange, x.shape)))
+    key[axis] = indices
+    return At(x)[tuple(key)].set(values)
+
+
 def segment_sum(data, segment_ids, num_segments):
     """The sums of the rows of ``data`` with the same id; ids out of range are ignored."""
     return _segments("scatter_add", data, segment_ids, num_segments, lambda dtype: 0)

@@ -232,41 +232,64 @@ def _edges_in_common_type(a, bins, range):
     return np.linspace(*_outer_edges(a, range), int(bins) + 1) if edges is None else edges
 
 
-def _samples(*samples):
-    """Samples of one length in their common type."""
-    samples = [asarray(sample) for sample in samples]
-    if any(sample.ndim == 0 for sample in samples):
+def _samples(sample):
+    """The samples along each axis, of one length and in their common type."""
+    if isinstance(sample, Tracer) or getattr(sample, "ndim", 0) > 0:
+        sample = asarray(sample)
+        columns = [sample] if sample.ndim == 1 else [sample[:, axis] for axis in range(sample.shape[1])]
+    else:
+        columns = [asarray(column) for column in sample]
+    if any(column.ndim == 0 for column in columns):
         raise TypeError("the samples of numpy.histogram2d are arrays, not numbers: they have no len()")
-    if samples[0].shape[0] != samples[1].shape[0]:
-        raise ValueError("x and y must have the same length.")
-    if any(sample.ndim > 1 for sample in samples):
+    if any(column.ndim > 1 for column in columns):
         raise ValueError("the samples of numpy.histogram2d have one axis: pass x.ravel()")
-    dtype = promoted(*samples)
-    return [sample.astype(dtype) for sample in samples]
+    if any(column.shape[0] != columns[0].shape[0] for column in columns):
+        raise ValueError("The samples of all dimensions must have the same length.")
+    dtype = promoted(*columns)
+    return [column.astype(dtype) for column in columns]
 
 
-def _bins_of_axes(bins):
-    """The bins of both axes."""
-    count = len(bins) if isinstance(bins, (list, tuple)) or np.ndim(bins) > 0 else 0
-    if count == 1:
+def _bins_of_axes(bins, rank):
+    """The bins of each axis."""
+    if not isinstance(bins, (list, tuple)) and np.ndim(bins) == 0:
+        return (bins,) * rank
+    if len(bins) != rank:
         raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
-    return tuple(bins) if count == 2 else (bins, bins)
+    return tuple(bins)
 
 
 @implements(np.histogram2d)
 def _histogram2d(x, y, bins=10, range=None, density=None, weights=None):
-    x, y = _samples(x, y)
-    bins, range = _bins_of_axes(bins), (None, None) if range is None else range
-    if len(range) != 2:
+    if np.ndim(x) and np.ndim(y) and np.shape(x)[0] != np.shape(y)[0]:
+        raise ValueError("x and y must have the same length.")
+    if (isinstance(bins, (list, tuple)) or np.ndim(bins) > 0) and len(bins) not in (1, 2):
+        bins = (bins, bins)
+    counts, edges = _histogramdd((x, y), bins, range, density, weights)
+    return counts, *edges
+
+
+@implements(np.histogramdd)
+def _histogramdd(sample, bins=10, range=None, density=None, weights=None):
+    columns = _samples(sample)
+    rank, length = len(columns), columns[0].shape
+    bins, range = _bins_of_axes(bins, rank), (None,) * rank if range is None else range
+    if len(range) != rank:
         raise ValueError("range argument must have one entry per dimension")
-    weights = np.ones(x.shape) if weights is None else asarray(weights).astype(np.float64, casting="safe")
-    if weights.shape != x.shape:
+    weights = np.ones(length) if weights is None else asarray(weights).astype(np.float64, casting="safe")
+    if weights.shape != length:
         raise ValueError("The weights and list don't have the same length.")
-    x_edges, y_edges = (_edges_in_common_type(*axis) for axis in zip((x, y), bins, range))
-    rows, columns = (edges.shape[0] - 1 for edges in (x_edges, y_edges))
-    x_bins, y_bins = _bins(x, x_edges), _bins(y, y_edges)
-    bins = np.where((x_bins < rows) & (y_bins < columns), x_bins * columns + y_bins, rows * columns)
-    counts = scatter("scatter_add", np.zeros(rows * columns), bins, weights, "drop").reshape((rows, columns))
+    edges = [_edges_in_common_type(*axis) for axis in zip(columns, bins, range)]
+    shape = tuple(of_axis.shape[0] - 1 for of_axis in edges)
+    count = int(np.prod(shape, dtype=object))
+    position, is_within = 0, True
+    for column, of_axis, size in zip(columns, edges, shape):
+        of_column = _bins(column, of_axis)
+        position, is_within = position * size + of_column, (of_column < size) & is_within
+    position = np.where(is_within, position, count)
+    counts = scatter("scatter_add", np.zeros(count), position, weights, "drop").reshape(shape)
     if density:
-        counts = counts / np.sum(counts) / np.diff(x_edges)[:, None] / np.diff(y_edges)
-    return counts, x_edges, y_edges
+        counts = counts / np.sum(counts)
+        for axis, of_axis in enumerate(edges):
+            widths = np.diff(of_axis)
+            counts = counts / widths.reshape([-1 if other == axis else 1 for other in np.arange(rank)])
+    return counts, tuple(edges)

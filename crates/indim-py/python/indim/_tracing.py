@@ -48,6 +48,10 @@ REDUCTIONS = {}
 #: `_reductions.py` and `_products.py`.
 UFUNCS = {}
 
+#: Whether `out=` may write into a traced value: not if it is an argument or has views; if the function has
+#: just made it; no longer, because `out=` has overwritten it (see `_outputs.py`).
+SHARED, OWNED, OVERWRITTEN = range(3)
+
 #: Attributes that are operands.
 OPERAND_ATTRIBUTES = ("where", "initial")
 
@@ -124,6 +128,13 @@ class Recording:
 
     def lift(self, tracer):
         """``tracer``, which may belong to an outer recording, as a value of this one."""
+        if tracer._storage is OVERWRITTEN:
+            raise ValueError(
+                f"`{tracer._value_text}` was overwritten by `out=`, and a traced value does not change: use "
+                "the result of that call, as in y = np.add(x, 1, out=y)"
+            )
+        # The operation may make a view of it.
+        tracer._storage = SHARED
         if tracer._recording is self:
             return tracer
         tracer._recording.recorder(tracer._value_text)
@@ -205,10 +216,11 @@ class Tracer:
 
     _is_tracer = True
 
-    __slots__ = ("_recording", "_name", "_value_text", "_dtype", "_shape")
+    __slots__ = ("_recording", "_name", "_value_text", "_dtype", "_shape", "_storage")
 
     def __init__(self, recording, description):
         self._recording = recording
+        self._storage = SHARED
         #: The name in the recording; its text in messages.
         self._name, self._value_text, self._dtype, self._shape = description
 
@@ -333,7 +345,23 @@ class Tracer:
             return UFUNCS_OF_SYMBOLS[symbol](x, y)
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented
-        return self._record(symbol, (x, y))
+        return self._record_element_wise(symbol, (x, y))
+
+    def _record_element_wise(self, function, operands):
+        """Records a function whose result is a new array, and no view of an operand."""
+        storages = [(operand, operand._storage) for operand in operands if isinstance(operand, Tracer)]
+        result = self._record(function, operands)
+        for operand, storage in storages:
+            operand._storage = storage
+        result._storage = OWNED
+        return result
+
+    def _made(self):
+        """The same elements as a new array, which the function has just made."""
+        self._recording.lift(self)
+        made = Tracer(self._recording, (self._name, self._value_text, self._dtype, self._shape))
+        made._storage = OWNED
+        return made
 
     def _is_for_labels(self, operands):
         """Whether an operand is an array of xarray with traced values: xarray then does the operation."""
@@ -398,8 +426,19 @@ class Tracer:
         if method == "__call__" and "dtype" in kwargs and ufunc.signature is None:
             casting = kwargs.pop("casting", "same_kind")
             inputs = loop_operands(ufunc, inputs, kwargs.pop("dtype"), casting)
+        if method == "__call__" and isinstance(kwargs.get("out", (None,))[0], Tracer) and ufunc.nout == 1:
+            from ._outputs import written
+
+            out, where = kwargs.pop("out"), kwargs.pop("where", True)
+            casting = kwargs.pop("casting", "same_kind")
+            result = ufunc(*inputs, **kwargs)
+            return written(ufunc.__name__, result, out, where, casting)
         if method == "__call__" and ufunc.__name__ in UFUNCS:
             return UFUNCS[ufunc.__name__](*inputs, **kwargs)
+        if method == "reduceat":
+            from ._reduceat import reduceat
+
+            return reduceat(ufunc, *inputs, **kwargs)
         handlers = {"accumulate": ACCUMULATIONS, "reduce": REDUCTIONS}.get(method, {})
         if ufunc.__name__ in handlers:
             refuse_given(f"{ufunc.__name__}.{method}", out=kwargs.get("out"))
@@ -431,7 +470,7 @@ class Tracer:
         if name in ("matmul", "matvec", "vecmat"):
             return self._record("@" if name == "matmul" else name, operands, rule="numpy")
         try:
-            return self._record(_UFUNC_NAMES.get(name, name), operands)
+            return self._record_element_wise(_UFUNC_NAMES.get(name, name), operands)
         except ExprError as error:
             if error.code not in ("unknown-function", "not-element-wise"):
                 raise
@@ -491,7 +530,7 @@ class Tracer:
     flatten = ravel
 
     def copy(self, order="C"):
-        return self
+        return self._made()
 
     def squeeze(self, axis=None):
         return np.squeeze(self, axis)

@@ -218,6 +218,7 @@ __all__ = [
     "product",
     "psi",
     "ptp",
+    "put_along_axis",
     "py_mod",
     "rad2deg",
     "radians",
@@ -624,6 +625,9 @@ def asarray(
 ) -> NDArray[Any]: ...
 
 def astype(x: Operand, dtype: DTypeLike | ScalarType) -> NDArray[Any]: ...
+def put_along_axis(
+    arr: Operand, indices: Any, values: Operand, axis: int | None, inplace: bool = True, *, mode: Any = None
+) -> NDArray[Any]: ...
 def empty(
     shape: Integers, dtype: DTypeLike | ScalarType | None = None, *, device: Any = None
 ) -> NDArray[Any]: ...

@@ -1,0 +1,70 @@
+"""The arguments ``out=`` and ``where=`` of NumPy's ufuncs, on traced values.
+
+A traced value does not change. So ``out`` may be a value that the function has just made, as in
+``np.divide(x, y, out=np.zeros_like(x), where=y != 0)``, and the call returns the new elements. The old value
+is marked as overwritten: a later use of it is an error, because NumPy would show the new elements there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _arrays
+from ._advice import refused_argument
+from ._tracing import OVERWRITTEN, OWNED, Tracer, innermost
+
+
+def written(name, result, out, where=True, casting="same_kind"):
+    """``result`` of NumPy's function ``name``, as a call with these arguments returns it."""
+    out = _checked(name, result, out)
+    if not np.can_cast(result.dtype, out.dtype, casting):
+        raise TypeError(
+            f"Cannot cast ufunc '{name}' output from {result.dtype!r} to {out.dtype!r} with casting rule "
+            f"'{casting}'"
+        )
+    dtype, shape = out.dtype, out._shape
+    if where is not True:
+        where = where if isinstance(where, Tracer) else np.asarray(where)
+        if where.dtype != np.bool_:
+            raise TypeError(f"`where` of numpy.{name} has elements of {where.dtype}, not truth values")
+    if result.dtype != dtype:
+        result = result.astype(dtype)
+    if isinstance(where, Tracer) and result._shape == shape == where._shape:
+        # Rule none has the program check that the shapes are equal, for arguments of all sizes.
+        result = result._record("where", (where, result, out), rule="none")
+    else:
+        result = _broadcast(name, result, out, where)
+    out._storage, result._storage = OVERWRITTEN, OWNED
+    return result
+
+
+def _checked(name, result, out):
+    """``out`` as one traced value that the call may overwrite."""
+    if isinstance(out, tuple):
+        (out,) = out
+    if not isinstance(out, Tracer):
+        raise TypeError(refused_argument(name, "out"))
+    if out._storage is not OWNED or out._recording is not innermost((result, out)):
+        raise TypeError(
+            f"numpy.{name} cannot write into `{out._value_text}` while {out._recording.function} is traced: "
+            "it is an argument, or other values may be views of it. `out=` takes an array that the function "
+            f"has just made, such as np.zeros_like(x); write y = np.{name}(...) without `out=`"
+        )
+    return out
+
+
+def _broadcast(name, result, out, where):
+    """The elements of ``out`` after the call, whose operands are broadcast to its shape."""
+    shape = tuple(out.shape)
+    masks = () if where is True else (tuple(where.shape),)
+    broadcast = np.broadcast_shapes(tuple(result.shape), *masks)
+    if np.broadcast_shapes(broadcast, shape) != shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {shape} doesn't match the broadcast shape "
+            f"{broadcast}"
+        )
+    if where is not True:
+        return result._record("where", (where, result, out), rule="numpy")
+    if tuple(result.shape) != shape:
+        return result._call("broadcast_to", [(None, _arrays.integers(shape))])
+    return Tracer(result._recording, (result._name, result._value_text, result._dtype, result._shape))

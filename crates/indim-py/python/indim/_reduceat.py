@@ -1,0 +1,68 @@
+"""The method ``reduceat`` of NumPy's ufuncs, on traced values: a scatter of each element to its segment."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from . import _scatters
+from ._functions import asarray
+from ._shape_functions import axis_index
+from ._tracing import Tracer
+
+#: The function of segments of each ufunc.
+SEGMENTS = {
+    "add": _scatters.segment_sum,
+    "multiply": _scatters.segment_prod,
+    "minimum": _scatters.segment_min,
+    "maximum": _scatters.segment_max,
+    "logical_and": _scatters.segment_min,
+    "logical_or": _scatters.segment_max,
+}
+
+
+def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
+    """``ufunc.reduceat(array, indices, axis)``; the indices are known while the function is traced."""
+    name = ufunc.__name__
+    segments = SEGMENTS.get(name)
+    if segments is None or out is not None:
+        known = ", ".join(SEGMENTS)
+        what = "writes into no `out`" if segments else f"can be traced of {known} alone"
+        raise TypeError(f"reduceat {what}: write numpy.{name}.reduceat of slices, or indim.scan")
+    if isinstance(indices, Tracer):
+        raise TypeError(
+            f"numpy.{name}.reduceat takes no traced indices: name `{indices._value_text}` in `static=`, or "
+            f"write indim.{segments.__name__}(x, ids, n) with the number of its segment for each element"
+        )
+    array = asarray(array)
+    x = np.moveaxis(array, axis_index(operator.index(axis), array.ndim), 0)
+    if name.startswith("logical"):
+        x = x != 0
+    else:
+        x = x.astype(_result_type(ufunc, x.dtype) if dtype is None else dtype)
+    starts, ids, positions = _positions(name, indices, x.shape[0])
+    if len(positions) != x.shape[0] or (positions != np.arange(len(positions))).any():
+        x = np.take(x, positions, axis=0)
+    reduced = segments(x, ids, len(starts))
+    return np.moveaxis(reduced, 0, axis)
+
+
+def _result_type(ufunc, dtype):
+    """The type of NumPy's result: small integers are added and multiplied as integers of the platform."""
+    return ufunc.reduceat(np.ones(1, dtype), [0]).dtype
+
+
+def _positions(name, indices, size):
+    """The starts of the segments; the segment of each element that is reduced, and its position."""
+    starts = np.asarray(indices, dtype=np.intp)
+    if starts.ndim != 1:
+        raise ValueError("the indices of reduceat have one axis")
+    for start in starts[(starts < 0) | (starts >= size)][:1]:
+        raise IndexError(f"index {start} out-of-bounds in {name}.reduceat [0, {size})")
+    # A segment whose end is not behind its start is one element.
+    ends = np.maximum(np.append(starts[1:], size), starts + 1)
+    counts = ends - starts
+    ids = np.repeat(np.arange(len(starts)), counts)
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return starts, ids, starts[ids] + offsets

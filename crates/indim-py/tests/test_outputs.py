@@ -1,0 +1,122 @@
+"""`out=` and `where=` of NumPy's ufuncs in compiled functions: what NumPy computes, or an error."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import indim
+
+RANDOM = np.random.default_rng(8)
+X, Y = RANDOM.integers(-4, 5, (2, 5, 6)).astype("f8")
+
+#: Functions of two arrays.
+FUNCTIONS = {
+    "safe division": lambda x, y: np.divide(x, y, out=np.zeros_like(x), where=y != 0),
+    "of a number": lambda x, y: np.divide(1, y, out=np.ones_like(y), where=y != 0),
+    "logarithms": lambda x, y: np.log(x, out=np.full_like(x, -1), where=x > 0),
+    "a row of truth values": lambda x, y: np.add(x, y, out=np.zeros_like(x), where=np.arange(6) > 2),
+    "a traced row": lambda x, y: np.add(x, y, out=np.zeros_like(x), where=x[0] > 0),
+    "one truth value": lambda x, y: np.add(x, y, out=np.copy(x), where=False),
+    "where=True": lambda x, y: np.sqrt(x * x, out=np.empty_like(x), where=True),
+    "broadcast operands": lambda x, y: np.add(x[0], 1, out=np.empty_like(y)),
+    "another type": lambda x, y: np.multiply(x, y, out=np.zeros_like(x, dtype="f4"), where=x > y),
+    "unsafe": lambda x, y: np.multiply(x, y, out=np.zeros_like(x, dtype="i2"), casting="unsafe"),
+    "in a tuple": lambda x, y: np.add(x, y, out=(x.copy(),), where=x > y),
+    "one after the other": lambda x, y: np.add(np.multiply(x, 2, out=np.empty_like(x)), 1, out=np.copy(y)),
+    "clip": lambda x, y: np.clip(x, -1, 1, out=np.empty_like(x)),
+    "method": lambda x, y: (x + y).clip(0, out=np.empty_like(x)),
+}
+
+
+def renamed(x, y):
+    z = x * 2
+    largest = z > y
+    z = np.add(z, 1, out=z, where=largest)
+    z = np.clip(z, 0, 3, out=z)
+    return z
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "renamed"])
+def test_results_are_those_of_numpy(name):
+    function = FUNCTIONS.get(name, renamed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = function(X.copy(), Y.copy())
+    found = indim.jit(function)(X, Y)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_safe_division_is_one_program_for_all_shapes():
+    f = indim.jit(FUNCTIONS["safe division"])
+    for size in (3, 5, 9):
+        np.testing.assert_array_equal(f(np.ones(size), np.full(size, 2.0)), np.full(size, 0.5))
+    assert f.trace_count == 1
+    with pytest.raises(indim.ShapeError):
+        f(np.ones(3), np.ones(5))
+
+
+def test_safe_divisions_in_batches_and_gradients():
+    def divided(x, y):
+        return np.divide(x, y, out=np.zeros_like(x), where=y != 0)
+
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(indim.vmap(divided)(X, Y), np.where(Y == 0, 0, X / Y))
+    gradient = indim.grad(lambda x, y: np.sum(divided(x, y)))
+    np.testing.assert_array_equal(gradient(np.ones(2), np.array([4.0, 2.0])), [0.25, 0.5])
+
+
+def overwritten(x, y):
+    z = x * 2
+    np.add(z, 1, out=z)
+    return z
+
+
+def with_view(x, y):
+    z = x * 2
+    row = z[0]
+    z = np.add(z, 1, out=z)
+    return row
+
+
+def of_outer(x, y):
+    z = x * 2
+    return indim.fori_loop(0, 2, lambda i, s: np.add(s, 1, out=z), x)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (overwritten, ValueError, r"`x \* 2` was overwritten by `out=`.*y = np.add\(x, 1, out=y\)"),
+        (with_view, TypeError, r"cannot write into `x \* 2`.*views of it.*np.zeros_like\(x\)"),
+        (of_outer, TypeError, r"cannot write into `x \* 2`"),
+        (lambda x, y: np.add(x, 1, out=x), TypeError, "cannot write into `x` .* it is an argument"),
+        (lambda x, y: np.add(x, 1, out=np.zeros((5, 6))), TypeError, "array of NumPy"),
+        (lambda x, y: np.clip(x, 0, 1, out=np.zeros((5, 6))), TypeError, "numpy.clip takes no `out`"),
+        (lambda x, y: np.clip(x, 0, 1, where=x > 0), TypeError, "numpy.clip takes no `where`"),
+        (lambda x, y: np.add(x, 1, out=np.zeros_like(x, dtype=int)), TypeError, "Cannot cast ufunc 'add'"),
+        (lambda x, y: np.add(x, 1, out=np.zeros_like(x), where=y), TypeError, "not truth values"),
+        (lambda x, y: np.add(x, y, out=np.zeros_like(x[0])), ValueError, "non-broadcastable output"),
+    ],
+)
+def test_what_cannot_be_written_is_an_error(function, error, message):
+    with pytest.raises(error, match=message):
+        indim.jit(function)(X, Y)
+
+
+def test_put_along_axis_returns_a_new_array():
+    indices = np.argsort(X, axis=1)[:, :2]
+    for axis, positions, values in ((1, indices, 9.0), (0, indices[:1, :1] % 5, 2), (None, [3, 1], [7, 8])):
+        expected = X.copy()
+        positions = np.broadcast_to(positions, (1, 6)) if axis == 0 else np.asarray(positions)
+        np.put_along_axis(expected, positions, values, axis)
+        before = X.copy()
+        np.testing.assert_array_equal(indim.put_along_axis(X, positions, values, axis), expected)
+        compiled = indim.jit(lambda x, i, axis=axis, values=values: indim.put_along_axis(x, i, values, axis))
+        np.testing.assert_array_equal(compiled(X, positions), expected)
+        of_jax = indim.numpy.put_along_axis(X, positions, values, axis, inplace=False)
+        np.testing.assert_array_equal(of_jax, expected)
+        np.testing.assert_array_equal(X, before)
+    with pytest.raises(ValueError, match="same number of dimensions"):
+        indim.put_along_axis(X, [1], 2, 0)
