@@ -189,3 +189,96 @@ def test_numbers_and_lengths_change_together():
         x = np.arange(length, dtype=np.float32)
         np.testing.assert_array_equal(shifted(x, length / 4), x * (length / 4) + 1)
     assert shifted.trace_count == 1
+
+
+X = np.array([-1.5, 0.25, 2.0, 7.0])
+
+#: Functions of an array and a number, which need not know the number.
+WITHOUT_VALUE = {
+    "product": lambda x, n: x * n,
+    "difference": lambda x, n: n - x,
+    "quotient": lambda x, n: x / n,
+    "whole quotient": lambda x, n: x // n + x % n,
+    "comparison": lambda x, n: np.where(x > n, x, -x),
+    "choice": lambda x, n: np.where(x > 0, x, n),
+    "maximum": lambda x, n: np.maximum(x, n) + np.minimum(n, x),
+    "clip": lambda x, n: np.clip(x, -n, n + 1),
+    "arithmetic": lambda x, n: x * (n * 2 - 1),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_VALUE)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "u1", "c8"])
+def test_numbers_in_batches_are_inputs(name, dtype):
+    function, x, traces = WITHOUT_VALUE[name], X.astype(dtype), []
+    if dtype == "c8" and name not in ("product", "difference", "quotient", "arithmetic"):
+        return
+    if dtype == "u1" and name in ("clip", "comparison"):
+        return
+
+    def traced(x, n):
+        traces.append(n)
+        return function(x, n)
+
+    batched = indim.vmap(traced, in_axes=(0, None))
+    plain = indim.jit(function)
+    for numbers in ((2, 3, 5), (0.1, 1.5, 3.25)):
+        del traces[:]
+        for n in numbers:
+            expected = plain(x, n)
+            found = batched(x, n)
+            assert found.dtype == expected.dtype
+            assert found.tobytes() == expected.tobytes()
+        # A number among narrow integers is one of their type, so it is known.
+        is_known = dtype in ("i4", "u1") and type(n) is int
+        assert len(traces) == (3 if is_known else 1)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_adapt_in_batches_as_outside(name, dtype):
+    x = np.array([0, 1, 1, 0, 1]).astype(dtype)
+    plain = indim.jit(FUNCTIONS[name])
+    batched = indim.vmap(FUNCTIONS[name], in_axes=(0, None))
+    for k in NUMBERS + NUMBERS[::-1]:
+        expected, found = outcome(lambda: plain(x, k)), outcome(lambda: batched(x, k))
+        assert (found is None) == (expected is None), k
+        if expected is not None:
+            assert found.dtype == expected.dtype, k
+            np.testing.assert_array_equal(found, expected, err_msg=repr(k))
+
+
+@pytest.mark.parametrize("name", WITHOUT_VALUE)
+def test_numbers_in_gradients_are_inputs(name):
+    function, traces = WITHOUT_VALUE[name], []
+
+    def total(x, n):
+        traces.append(n)
+        return np.sum(function(x, n))
+
+    gradients = [
+        indim.grad(total),
+        indim.jit(lambda x, n: indim.grad(lambda y: total(y, n))(x)),
+        indim.jit(lambda x, n: indim.jvp(lambda y: total(y, n), (x,), (np.ones_like(x),))[1]),
+    ]
+    for gradient in gradients:
+        del traces[:]
+        for n in (2, 3, 5):
+            known = indim.grad(lambda x, n=n: np.sum(function(x, n)))(X)
+            found = gradient(X, n)
+            np.testing.assert_allclose(found, known if np.ndim(found) else known.sum())
+        assert len(traces) == 1
+
+
+def test_numbers_that_a_batch_must_know_are_known():
+    powers = indim.vmap(lambda x, n: x**n, in_axes=(0, None))
+    for n in (2, 3, 0.5):
+        np.testing.assert_array_equal(powers(abs(X), n), indim.jit(lambda x, n: x**n)(abs(X), n))
+    steps = indim.vmap(lambda x, n: indim.fori_loop(0, n, lambda i, s: s + x * n, x), in_axes=(0, None))
+    for n in (2, 3):
+        np.testing.assert_array_equal(steps(X, n), X + n * n * X)
+    branches = indim.vmap(lambda x, n: indim.cond(x > 0, lambda: x * n, lambda: x - n), in_axes=(0, None))
+    for n in (2, 3):
+        np.testing.assert_array_equal(branches(X, n), np.where(X > 0, X * n, X - n))
+    with pytest.raises(indim.IndimError):
+        indim.vmap(lambda x, n: x + n, in_axes=(0, None))(X.astype("u1") % 2, 300)

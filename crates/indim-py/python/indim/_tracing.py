@@ -331,6 +331,10 @@ class Tracer:
         positional, and a number, a list, or the name of an element type; ``where`` and ``initial`` are
         operands."""
         recording = innermost([*operands, *(value for _, value in attributes)])
+        if recording.outer is not None and any(type(operand) is Number for operand in operands):
+            from ._lifted_numbers import lifted
+
+            operands = lifted(recording, function, operands)
         operands = [recording.operand(operand) for operand in operands]
         attributes = [
             (keyword, recording.operand(value) if keyword in OPERAND_ATTRIBUTES else plain_value(value))
