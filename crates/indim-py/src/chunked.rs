@@ -105,7 +105,9 @@ impl ProgramCache {
                     Operand::Number(_) | Operand::Constant(_) => None,
                 });
             let outputs: Vec<_> = outputs.collect();
-            let results = run(py, &compiled, &operands, &outputs, Order::K)?;
+            let results = run(py, &compiled, &operands, &outputs, Order::K, || {
+                "a stage over chunks".to_owned()
+            })?;
             Ok(results.into_iter().map(|array| array.into_object()).collect())
         })
     }

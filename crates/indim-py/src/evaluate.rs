@@ -232,13 +232,20 @@ pub(crate) fn evaluate<'py>(
         let outputs = outputs(&structure, out.as_ref())?;
         let compiled = variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
         let outputs = outputs.unwrap_or_default();
-        let results = run(py, &compiled, &operands, &outputs, order)?;
+        let label = || label(&cached);
+        let results = run(py, &compiled, &operands, &outputs, order, label)?;
         store_last(cached, form, &outputs, order, casting)?;
         match &out {
             Some(out) if structure.returns_out(out, &outputs) => Ok(out.clone()),
             _ => structure.unflatten(py, results),
         }
     })
+}
+
+/// The name of an expression in profiles: its text.
+fn label(cached: &CachedComputation) -> String {
+    let texts = cached.computation.expressions().map(indim::text::Expression::text);
+    texts.collect::<Vec<_>>().join("; ")
 }
 
 /// The arrays of `out`, if it is given.
@@ -334,7 +341,8 @@ pub(crate) fn re_evaluate<'py>(
         let outputs = outputs.collect::<PyResult<Vec<_>>>()?;
         let out = (!outputs.is_empty()).then_some(&outputs[..]);
         let compiled = variant_into(py, &last.computation, &operands, out, last.casting)?;
-        let results = run(py, &compiled, &operands, &outputs, last.order)?;
+        let label = || label(&last.computation);
+        let results = run(py, &compiled, &operands, &outputs, last.order, label)?;
         last.form.structure(py, &last.computation).unflatten(py, results)
     })
 }

@@ -173,6 +173,12 @@ impl CompiledFunction {
     }
 }
 
+/// The name of a function in profiles.
+fn name_of(function: &Bound<'_, PyAny>) -> String {
+    let name = function.getattr("__qualname__").and_then(|name| name.extract());
+    name.unwrap_or_else(|_| "a function".to_owned())
+}
+
 /// Whether a traced value is among the arguments, or in their containers.
 fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let has_tracer = args.py().import("indim._tracing")?.getattr("has_tracer")?;
@@ -273,7 +279,8 @@ impl CompiledFunction {
             let compiled =
                 variant_into(py, cached, &operands, outputs.as_deref(), options.casting)?;
             let outputs = outputs.unwrap_or_default();
-            let results = run(py, &compiled, &operands, &outputs, options.order)?;
+            let label = || name_of(this.function.bind(py));
+            let results = run(py, &compiled, &operands, &outputs, options.order, label)?;
             match &options.out {
                 Some(out) if trace.structure.returns_out(out, &outputs) => Ok(out.clone()),
                 _ => trace.structure.unflatten(py, results),

@@ -29,6 +29,7 @@
 //! - `out.rs`: the argument `out`: the caller's arrays for the results;
 //! - `parameters.rs`: the parameters of a compiled function, and the arguments of a call in their order;
 //! - `value_texts.rs`: the expression text of each value of a recording, for messages;
+//! - `profile.rs`: times of the loop nests of runs, for `indim/_profile.py`;
 //! - `pool.rs`: the thread pool, made at its first use, with a size that users choose; the memory limit of a
 //!   run;
 //! - `recorder.rs`: recording the operations of a Python function, one by one, with their types;
@@ -70,6 +71,7 @@ mod order;
 mod out;
 mod parameters;
 mod pool;
+mod profile;
 mod recorder;
 mod regions;
 mod results_argument;
@@ -111,6 +113,8 @@ mod _indim {
     use crate::pool::{
         _forget_threads, get_num_threads, limit_memory, set_memory_pool_limit, set_num_threads,
     };
+    #[pymodule_export]
+    use crate::profile::{_end_profile, _start_profile};
     #[pymodule_export]
     use crate::recorder::Recorder;
     #[pymodule_export]

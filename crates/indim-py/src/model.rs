@@ -98,7 +98,7 @@ impl Model {
             let order: Order = parse_order(order)?;
             let (bindings, operands) = self.bind_inputs(py, &inputs)?;
             let compiled = self.find_or_compile(py, bindings)?;
-            let results = run(py, &compiled, &operands, &[], order)?;
+            let results = run(py, &compiled, &operands, &[], order, || "a model".to_owned())?;
             Ok(results.into_iter().map(|array| array.into_object()).collect())
         })
     }

@@ -63,7 +63,8 @@ pub(crate) fn _apply<'py>(
         let outputs = out.map(|out| structure.outputs(out)).transpose()?;
         let compiled = variant_into(py, &cached, &bound, outputs.as_deref(), Casting::DEFAULT)?;
         let outputs = outputs.unwrap_or_default();
-        let results = run(py, &compiled, &bound, &outputs, Order::K)?;
+        let label = || call.function.clone();
+        let results = run(py, &compiled, &bound, &outputs, Order::K, label)?;
         match out {
             Some(out) if structure.returns_out(out, &outputs) => Ok(out.clone()),
             _ => structure.unflatten(py, results),

@@ -1,7 +1,10 @@
 //! Running a compiled computation on arrays: outputs, threads, the interpreter's lock, interrupts.
 
+use core::ops::Range;
+use std::sync::Arc;
+
 use indim::array::Order;
-use indim::run::{Progress, Threads, in_default_float_environment};
+use indim::run::{NestTimes, Progress, Threads, in_default_float_environment};
 use indim::{ArrayView, ArrayViewMut, RunError, RunOptions};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -11,22 +14,25 @@ use crate::detached::SharedSignals;
 use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, number_inputs};
 use crate::pool;
+use crate::profile::RunTimes;
 
 /// Minimum memory traffic, in bytes, for which the interpreter's lock is released: a smaller run takes less
 /// time than the release.
 const DETACH_BYTES: usize = 64 * 1024;
 
 /// Runs `compiled` on operands of its types, into `outputs`. A missing output, or `None`, is a new array.
+/// `label` names it in a profile.
 ///
 /// # Errors
 /// If an output cannot be written, or outputs overlap; `IndexError` for an index out of range;
 /// `MemoryError`; `KeyboardInterrupt`.
 pub(crate) fn run<'py>(
     py: Python<'py>,
-    compiled: &CompiledVariant,
+    compiled: &Arc<CompiledVariant>,
     operands: &[Operand<'py>],
     outputs: &[Option<NumpyArray<'py>>],
     order: Order,
+    label: impl FnOnce() -> String,
 ) -> PyResult<Vec<NumpyArray<'py>>> {
     let inputs = operands.iter().filter_map(|operand| match operand {
         Operand::Array(array) => Some(array),
@@ -46,10 +52,14 @@ pub(crate) fn run<'py>(
     for (array, dense) in outputs.iter().zip(&compiled.dense_outputs) {
         views_mut.push(array.view_mut(Some(dense))?);
     }
+    let times = RunTimes::start();
     if compiled.bytes < DETACH_BYTES && !compiled.is_parallel && !compiled.has_loops {
-        run_attached(compiled, &views, &mut views_mut).map_err(run_error)?;
+        run_attached(compiled, &views, &mut views_mut, times.as_ref()).map_err(run_error)?;
     } else {
-        run_detached(py, compiled, &views, &mut views_mut)?;
+        run_detached(py, compiled, &views, &mut views_mut, times.as_ref())?;
+    }
+    if let Some(times) = times {
+        times.finish(compiled, label());
     }
     drop(views_mut);
     Ok(outputs)
@@ -92,9 +102,12 @@ fn run_attached(
     compiled: &CompiledVariant,
     inputs: &[ArrayView<'_>],
     outputs: &mut [ArrayViewMut<'_>],
+    times: Option<&RunTimes>,
 ) -> Result<(), RunError> {
     let (threads, memory_limit) = (Threads::Caller, pool::memory_limit());
-    let options = RunOptions::new().threads(threads).memory_limit(memory_limit);
+    let mut options = RunOptions::new().threads(threads).memory_limit(memory_limit);
+    let nest_times = times.map(|times| |nests: &Range<usize>, time| times.add(nests, time));
+    options.nest_times = nest_times.as_ref().map(|times| times as &NestTimes<'_>);
     compiled.executable.run_into_with(inputs, outputs, &options)
 }
 
@@ -115,6 +128,7 @@ fn run_detached(
     compiled: &CompiledVariant,
     inputs: &[ArrayView<'_>],
     outputs: &mut [ArrayViewMut<'_>],
+    times: Option<&RunTimes>,
 ) -> PyResult<()> {
     let pool = if compiled.is_parallel { pool::pool(py)? } else { None };
     let threads = pool.as_deref().map_or(Threads::Caller, Threads::Pool);
@@ -122,8 +136,10 @@ fn run_detached(
         let signals = SharedSignals::default();
         let progress: &Progress<'_> = &|elements| signals.check_after(elements);
         let memory_limit = pool::memory_limit();
-        let options =
+        let mut options =
             RunOptions::new().progress(progress).memory_limit(memory_limit).threads(threads);
+        let nest_times = times.map(|times| |nests: &Range<usize>, time| times.add(nests, time));
+        options.nest_times = nest_times.as_ref().map(|times| times as &NestTimes<'_>);
         let result = compiled.executable.run_into_with(inputs, outputs, &options);
         signals.raised().map_or_else(|| result.map_err(run_error), Err)
     })

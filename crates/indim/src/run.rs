@@ -19,6 +19,6 @@
 pub use indim_cpu::in_default_float_environment;
 pub use indim_cpu::{
     CompileError, CompileOptions, Executable, ExecutorChoice, Forecast, InPlace, Level,
-    MemoryPiece, Progress, RunError, RunOptions, SymbolicExecutable, Threads, UnknownExecutor,
-    UnknownLevel, compile, compile_symbolic, compile_symbolic_with, compile_with,
+    MemoryPiece, NestTimes, Progress, RunError, RunOptions, SymbolicExecutable, Threads,
+    UnknownExecutor, UnknownLevel, compile, compile_symbolic, compile_symbolic_with, compile_with,
 };

@@ -1,7 +1,9 @@
 //! A program bound to sizes, and the run of its nests one after another. Holds unsafe code.
 
 use core::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use indim_loops::MemoryUse;
 use indim_loops::groups::NestGroup;
@@ -154,6 +156,34 @@ impl BoundProgram {
         self.bindings.nests.iter().map(|bound| bound.work)
     }
 
+    /// The bytes that these nests read and write, a nest that runs alone or those of a group. An array counts
+    /// once for a group, and not at all if each tile keeps its part in the cache. `None` for a loop or branch,
+    /// whose steps only a run counts.
+    pub(crate) fn bytes_of(&self, nests: Range<usize>) -> Option<usize> {
+        if self.compiled.nests[nests.clone()].iter().any(|nest| nest.control.is_some()) {
+            return None;
+        }
+        let Some(group) = self.compiled_groups.iter().find(|group| group.nests == nests) else {
+            return Some(self.bindings.nests[nests].iter().map(|bound| bound.moved).sum());
+        };
+        let inner: SmallVec<[usize; 4]> = group.inner().collect();
+        let mut buffers: Vec<(BufferId, usize)> = Vec::new();
+        for index in nests {
+            let nest = self.sized(index);
+            for access in nest.nest.operands() {
+                if matches!(access.buffer, BufferId::Temporary(index) if inner.contains(&index)) {
+                    continue;
+                }
+                let bytes = nest.accessed_bytes(access);
+                match buffers.iter_mut().find(|(buffer, _)| *buffer == access.buffer) {
+                    Some((_, largest)) => *largest = bytes.max(*largest),
+                    None => buffers.push((access.buffer, bytes)),
+                }
+            }
+        }
+        Some(buffers.iter().map(|&(_, bytes)| bytes).fold(0, usize::saturating_add))
+    }
+
     /// Cost of a whole run in bytes moved; saturates.
     pub(crate) fn work(&self) -> usize {
         self.nest_work().fold(0, usize::saturating_add)
@@ -262,6 +292,7 @@ impl BoundProgram {
         let mut groups = self.compiled_groups.iter().peekable();
         let mut index = 0;
         while index < self.bindings.nests.len() {
+            let (first, started) = (index, options.nest_times.map(|_| Instant::now()));
             index = match groups.next_if(|group| group.nests.start == index) {
                 Some(group) => {
                     self.run_group(group, arrays, is_over_input, options)?;
@@ -272,6 +303,9 @@ impl BoundProgram {
                     index + 1
                 }
             };
+            if let (Some(nest_times), Some(started)) = (options.nest_times, started) {
+                nest_times(&(first..index), started.elapsed());
+            }
         }
         Ok(())
     }
@@ -385,6 +419,8 @@ impl BoundProgram {
             .map(|(number, store)| arrays.view_mut(&store.target, control.result(number)))
             .collect();
         let memory = arrays.scratch.at(self.shared_offset);
+        // Times are those of the nests of this program; the loop or branch is one of them.
+        let options = &RunOptions { nest_times: None, ..*options };
         // SAFETY:
         // - lowering gives a loop or branch its operands and results as whole arrays of these types;
         // - temporaries and outputs do not overlap, and no output of a loop or branch lies over an input

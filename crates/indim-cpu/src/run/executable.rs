@@ -1,6 +1,7 @@
 //! Executables: graphs compiled for this machine, to run on arrays. Holds unsafe code.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use indim_graph::{Array, Graph, Node, NodeKind, Operands, ValueId};
@@ -112,6 +113,19 @@ impl Executable {
     #[doc(hidden)]
     pub fn tiled_groups(&self) -> impl Iterator<Item = TiledGroup> + '_ {
         self.program.tiled_groups()
+    }
+
+    /// The names of the parameters, without those of hidden inputs.
+    #[doc(hidden)]
+    pub fn parameter_names(&self) -> &[String] {
+        &self.parameter_names
+    }
+
+    /// The bytes that these nests read and write: a nest that runs alone, or those of a group. `None` for a
+    /// loop or branch.
+    #[doc(hidden)]
+    pub fn bytes_of_nests(&self, nests: Range<usize>) -> Option<usize> {
+        self.program.bytes_of(nests)
     }
 
     /// Memory of the executable in bytes, including constants. A run counts it towards

@@ -1,7 +1,8 @@
 //! Options of a run.
 
 use core::fmt;
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
+use core::time::Duration;
 
 use crate::run::output_order::Order;
 
@@ -35,6 +36,30 @@ use rayon::ThreadPool;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
+
+/// A callback for the times of a run. The calling thread calls it after each loop nest that runs alone, and
+/// after each group of nests that runs tile by tile, with the numbers of these nests and the time they took.
+/// A loop or branch is one nest.
+///
+/// ```
+/// use core::ops::Range;
+/// use core::time::Duration;
+/// use std::sync::Mutex;
+/// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};
+/// use indim_builder::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [1000])?;
+/// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
+/// let (x, times) = ([1.0f32; 1000], Mutex::new(Vec::new()));
+/// let note = |nests: &Range<usize>, time: Duration| times.lock().unwrap().push((nests.clone(), time));
+/// let options = RunOptions::new().nest_times(&note);
+/// executable.run_with(&[ArrayView::from_slice([1000], &x)?], &options)?;
+/// assert_eq!(times.into_inner().unwrap()[0].0, 0..1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type NestTimes<'a> = dyn Fn(&Range<usize>, Duration) + Sync + 'a;
 
 /// The threads that compute. The calling thread always computes. Other threads help if a nest has enough
 /// work; the call never waits for a thread to wake. Any of these threads may call the progress function.
@@ -146,6 +171,8 @@ pub struct RunOptions<'a> {
     pub progress: &'a Progress<'a>,
     /// The threads that compute.
     pub threads: Threads<'a>,
+    /// Receives the time of each loop nest; without it no clock is read.
+    pub nest_times: Option<&'a NestTimes<'a>>,
 }
 
 impl Default for RunOptions<'_> {
@@ -157,6 +184,7 @@ impl Default for RunOptions<'_> {
             input_bytes: 0,
             progress: &|_| ControlFlow::Continue(()),
             threads: Threads::Current,
+            nest_times: None,
         }
     }
 }
@@ -190,6 +218,11 @@ impl<'a> RunOptions<'a> {
     /// The threads that compute.
     pub fn threads(self, threads: Threads<'a>) -> Self {
         RunOptions { threads, ..self }
+    }
+
+    /// Receives the time of each loop nest.
+    pub fn nest_times(self, nest_times: &'a NestTimes<'a>) -> Self {
+        RunOptions { nest_times: Some(nest_times), ..self }
     }
 }
 

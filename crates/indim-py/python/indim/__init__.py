@@ -54,6 +54,7 @@ from ._lint import Finding, LintReport, OperandType, lint
 from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
+from ._profile import Profile, ProfiledNest, ProfiledProgram, profile
 from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _data_size_functions, _products, _reductions, _sorting
 from . import _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
@@ -122,6 +123,9 @@ __all__ = _exported(
         "Model",
         "ModelInput",
         "OperandType",
+        "Profile",
+        "ProfiledNest",
+        "ProfiledProgram",
         "ProvidedModel",
         "ShapeError",
         "UnknownNameError",
@@ -177,6 +181,7 @@ __all__ = _exported(
         "pdpd",
         "percentile",
         "permute_dims",
+        "profile",
         "quantile",
         "re_evaluate",
         "reshape",

@@ -86,6 +86,34 @@ class Explanation(str):
     @property
     def machine_code(self) -> str: ...
 
+class ProfiledNest:
+    text: str
+    bytes: int | None
+    seconds: float
+
+class ProfiledProgram:
+    name: str
+    inputs: list[str]
+    runs: int
+    seconds: float
+    nests: list[ProfiledNest]
+    @property
+    def title(self) -> str: ...
+    @property
+    def json(self) -> dict[str, Any]: ...
+
+class Profile:
+    seconds: float | None
+    programs: list[ProfiledProgram]
+    @property
+    def bandwidth(self) -> float: ...
+    @property
+    def json(self) -> dict[str, Any]: ...
+    def __enter__(self) -> Profile: ...
+    def __exit__(self, *args: object) -> None: ...
+
+def profile(*, bandwidth: float | None = None) -> Profile: ...
+
 class CompiledFunction(Generic[_P, _R]):
     __wrapped__: Callable[_P, _R]
     static: tuple[str, ...]
@@ -512,6 +540,9 @@ __all__ = [
     "Model",
     "ModelInput",
     "OperandType",
+    "Profile",
+    "ProfiledNest",
+    "ProfiledProgram",
     "ProvidedModel",
     "ShapeError",
     "UnknownNameError",
@@ -744,6 +775,7 @@ __all__ = [
     "prelu",
     "prod",
     "product",
+    "profile",
     "psi",
     "ptp",
     "put_along_axis",

@@ -1,8 +1,8 @@
 //! Loop nests as pseudocode in the style of NumPy.
 
 use indim_cpu::row_major_byte_strides;
+use indim_graph::TakeMode;
 use indim_graph::terminal::printable;
-use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
     Access, BufferId, InstructionKind, Local, LoopNest, LoopNests, NestInstruction, NestReduction,
     StandaloneInstruction, Store,
@@ -12,7 +12,8 @@ use indim_loops::strides::coalesce::coalesce;
 
 /// Prints the loop nests of a graph, with the names of its arrays.
 pub(super) struct Listing<'a> {
-    pub(super) graph: &'a Graph,
+    /// The names of the parameters.
+    pub(super) names: &'a [String],
     pub(super) loops: &'a LoopNests,
 }
 
@@ -22,7 +23,8 @@ impl Listing<'_> {
         self.loops.nests.iter().map(|nest| self.nest(nest)).collect()
     }
 
-    fn nest(&self, nest: &LoopNest) -> String {
+    /// One nest.
+    pub(super) fn nest(&self, nest: &LoopNest) -> String {
         let indices: Vec<String> = (0..nest.shape.rank()).map(|axis| format!("i{axis}")).collect();
         let sizes: Vec<String> = nest.shape.iter().map(ToString::to_string).collect();
         let mut text = match indices.is_empty() {
@@ -139,7 +141,10 @@ impl Listing<'_> {
 
     fn buffer(&self, buffer: BufferId) -> String {
         match buffer {
-            BufferId::Parameter(index) => printable(self.graph.parameter_name(index)),
+            BufferId::Parameter(index) => match self.names.get(index) {
+                Some(name) => printable(name),
+                None => format!("size{}", index - self.names.len()),
+            },
             BufferId::Output(_) if self.loops.outputs.len() == 1 => "result".to_owned(),
             BufferId::Output(index) => format!("result{index}"),
             BufferId::Constant(index) => {

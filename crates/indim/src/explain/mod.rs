@@ -205,8 +205,19 @@ impl Explanation {
     }
 
     fn listing(&self) -> Listing<'_> {
-        Listing { graph: &self.graph, loops: self.executable.loops() }
+        listing_of(&self.executable)
     }
+}
+
+fn listing_of(executable: &Executable) -> Listing<'_> {
+    Listing { names: executable.parameter_names(), loops: executable.loops() }
+}
+
+/// The loop nests of an executable as pseudocode, a text for each.
+#[doc(hidden)]
+pub fn nest_texts(executable: &Executable) -> Vec<String> {
+    let listing = listing_of(executable);
+    executable.nests().iter().map(|nest| listing.nest(nest)).collect()
 }
 
 /// `nests 0 to 4 run tile by tile: 16 of i0 at a time`.
