@@ -4,7 +4,7 @@ use core::ops::Range;
 use core::time::Duration;
 use std::sync::Mutex;
 
-use indim_builder::GraphBuilder;
+use indim_builder::{GraphBuilder, Reduction};
 use indim_cpu::{Array, ArrayView, CompileOptions, Executable, RunOptions, compile};
 use indim_ops::DType;
 
@@ -22,12 +22,12 @@ fn reported(executable: &Executable, inputs: &[ArrayView<'_>]) -> Vec<Range<usiz
 #[test]
 fn each_nest_is_reported_once_and_a_group_as_one() {
     let b = GraphBuilder::new();
-    let x = b.parameter("x", DType::F32, [300, 1000]).unwrap();
-    let softmax = b.along(indim_builder::Reduction::Softmax, &x, [1]).unwrap();
-    let total = b.sum(&softmax.exp(), [0, 1]).unwrap();
+    let x = b.parameter("x", DType::F32, [1000, 1000]).unwrap();
+    let softmax = b.along(Reduction::Softmax, &x, [1]).unwrap();
+    let total = b.along(Reduction::Sum, softmax.exp(), [0, 1]).unwrap();
     let executable =
         compile(&b.finish(&[softmax, total]).unwrap(), &CompileOptions::new()).unwrap();
-    let x = Array::new([300, 1000], vec![1.0f32; 300_000]).unwrap();
+    let x = Array::new([1000, 1000], vec![1.0f32; 1_000_000]).unwrap();
     let nests = reported(&executable, &[ArrayView::from(&x)]);
     let ends: Vec<usize> = nests.iter().map(|of| of.end).collect();
     let starts: Vec<usize> = nests.iter().map(|of| of.start).collect();

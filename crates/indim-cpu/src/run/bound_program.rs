@@ -156,8 +156,8 @@ impl BoundProgram {
         self.bindings.nests.iter().map(|bound| bound.work)
     }
 
-    /// The bytes that these nests read and write, a nest that runs alone or those of a group. An array counts
-    /// once for a group, and not at all if each tile keeps its part in the cache. `None` for a loop or branch,
+    /// The bytes that these nests read and write, a nest that runs alone or those of a group. A group counts
+    /// an array once, and not at all if each tile keeps its part in the cache. `None` for a loop or branch,
     /// whose steps only a run counts.
     pub(crate) fn bytes_of(&self, nests: Range<usize>) -> Option<usize> {
         if self.compiled.nests[nests.clone()].iter().any(|nest| nest.control.is_some()) {
