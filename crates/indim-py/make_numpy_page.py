@@ -62,6 +62,7 @@ NOTES = {
     "histogramdd": "as for `histogram`",
     "insert": "the positions are known while the function is traced",
     "ix_": "no truth values that are traced",
+    "linalg.lstsq": "`a` is known while the function is traced",
     "linalg.matrix_norm": "no `ord` that needs singular values: 2, -2, `'nuc'`",
     "linalg.matrix_power": "no negative power",
     "linalg.norm": "of a matrix no `ord` that needs singular values: 2, -2, `'nuc'`",

@@ -28,7 +28,8 @@ ROUNDED = {
         "interp",
         "linspace",
     ),
-    *("linalg.matrix_norm", "linalg.norm", "linalg.vector_norm", "logspace", "mean", "median", "nanmean"),
+    *("linalg.lstsq", "linalg.matrix_norm", "linalg.norm", "linalg.vector_norm"),
+    *("logspace", "mean", "median", "nanmean"),
     *("nanmedian", "nanpercentile", "nanquantile", "nanstd", "nanvar", "percentile", "polyint", "polyval"),
     *(
         "quantile",
@@ -343,6 +344,11 @@ FUNCTIONS = {
     "lexsort": [lambda np, a: np.lexsort((a.v, a.w))],
     "linalg.diagonal": [lambda np, a: np.linalg.diagonal(a.c, offset=1)],
     "linalg.matmul": [lambda np, a: np.linalg.matmul(a.x, a.y.T)],
+    "linalg.lstsq": [
+        lambda np, a: np.linalg.lstsq([[0.0, 1], [1, 1], [3, 1]], a.x)[:2],
+        lambda np, a: np.linalg.lstsq([[1.0, 2], [2, 4], [3, 6], [1, 2]], a.v)[:2],
+        lambda np, a: np.linalg.lstsq([[1.0, 2, 1, 0], [2, 5, 0, 1], [3, 6, 1, 1]], a.x)[0],
+    ],
     "linalg.matrix_norm": [
         lambda np, a: (np.linalg.matrix_norm(a.x), np.linalg.matrix_norm(a.c, ord=1, keepdims=True)),
     ],

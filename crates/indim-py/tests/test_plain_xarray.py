@@ -28,6 +28,9 @@ def weights(x):
     return np.cos(np.deg2rad(x.lat))
 
 
+#: Latitudes and longitudes of points.
+POINTS = xr.DataArray([-31.0, 0.4, 50.0], dims="p"), xr.DataArray([1.0, 29.0, 11.0], dims="p")
+
 TRACED = {
     "rolling mean": lambda x: anomaly(x).rolling(time=3).mean() * 2,
     "rolling sum": lambda x: (x * 2).rolling(time=5, center=True, min_periods=2).sum() + 1,
@@ -58,18 +61,23 @@ TRACED = {
     "fillna": lambda x: (x * 2).where(x > 0).fillna(0) + 1,
     "sortby": lambda x: (x * 2).sortby("lat", ascending=False) + 1,
     "sel": lambda x: (x * 2).sel(lat=slice(-20, 20)) - x.sel(lat=10, method="nearest"),
+    "idxmax": lambda x: (x * 2).idxmax("lat") + 1,
+    "idxmin without NaN": lambda x: (x * 2).where(x > -1).idxmin("lat", fill_value=7.0) + 1,
+    "polyfit": lambda x: (x * 2).polyfit("lon", 1, skipna=False).polyfit_coefficients + 1,
+    "points": lambda x: (x * 2).sel(lat=POINTS[0], lon=POINTS[1], method="nearest") + 1,
+    "elements": lambda x: (x * 2).isel(lat=xr.DataArray([[0, 2], [5, 1]], dims=["a", "b"])) + 1,
     "stack": lambda x: (x * 2).stack(z=("lat", "lon")).mean("z") + 1,
 }
 
 #: xarray runs these over Dask too.
 PLAIN = {
-    "idxmax": lambda x: (x * 2).idxmax("lat") + 1,
+    "idxmax of times": lambda x: (x * 2).idxmax("time"),
     "polyfit": lambda x: x - xr.polyval(x.lon, (x * 2).polyfit("lon", 1).polyfit_coefficients),
 }
 
 #: They need packages besides NumPy.
 OF_SCIPY = {
-    "interp": lambda x: (x * 2).interp(lat=[-10.0, 10.0]) + 1,
+    "cubic": lambda x: (x * 2).interp(lat=[-10.0, 10.0], method="cubic") + 1,
     "interpolate_na": lambda x: (x * 2).where(x > 0).interpolate_na("lat") + 1,
     "a function of SciPy": lambda x: anomaly(
         xr.apply_ufunc(
@@ -140,6 +148,53 @@ def test_functions_that_are_traced(name, seed):
     check(lazy.compute(), function(x))
 
 
+#: `interp` of xarray needs SciPy.
+INTERPOLATED = {
+    "linear": lambda x: (x * 2).interp(lat=[-60.0, -10.0, 10.0]) + 1,
+    "nearest": lambda x: (x * 2).interp(lat=[-60.0, -10.0, 10.0], method="nearest") + 1,
+    "a place": lambda x: (x * 2).interp(lat=3.0) + 1,
+    "two dimensions": lambda x: (x * 2).interp(lat=[-10.0, 12.0], lon=[3.0, 30.0, 31.0]) + 1,
+    "times": lambda x: (x * 2).interp(time=pd.date_range("2001-01-03", periods=3, freq="7h")) + 1,
+    "extrapolated": lambda x: (x * 2).interp(lat=[-99.0, 99.0], kwargs={"fill_value": "extrapolate"}),
+    "filled": lambda x: (x * 2).interp(lat=[-99.0, 0.5, 99.0], kwargs={"fill_value": -1.5}),
+    "like another": lambda x: (x * 2).interp_like(x.isel(lat=[1, 3])) + 1,
+    "a matrix": lambda x: (x * 2).interp(lat=xr.DataArray([[0.0, 1], [2, 70]], dims=["a", "b"])) + 1,
+    "descending": lambda x: (x * 2).sortby("lat", ascending=False).interp(lat=[0.5, 1.5]) + 1,
+    "missing": lambda x: x.where(x > 0).interp(lat=[-10.0, 10.0]),
+}
+
+
+@pytest.mark.filterwarnings("error:.*plain xarray")
+@pytest.mark.skipif(not HAS_SCIPY, reason="SciPy is not installed")
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
+@pytest.mark.parametrize("name", INTERPOLATED)
+def test_interpolation_between_known_coordinates_is_traced(name, dtype):
+    function, x = INTERPOLATED[name], (made(3, "f8") * 8).astype(dtype)
+    f = indim.jit(function)
+    result, expected = f(x), function(x)
+    check(result, expected, 1e-5)
+    assert result.dtype == expected.dtype
+    with warnings.catch_warnings():
+        # An axis in chunks is merged.
+        warnings.simplefilter("ignore", da_performance_warning())
+        lazy = f(x.chunk(lon=2))
+    assert is_chunked(lazy)
+    check(lazy.compute(), expected, 1e-5)
+
+
+def da_performance_warning():
+    return pytest.importorskip("dask.array.core").PerformanceWarning
+
+
+def test_untraced_arrays_take_the_functions_of_xarray():
+    x = made(4, "f8")
+    before = x.idxmax("lat"), x.sel(lat=POINTS[0], method="nearest")
+    indim.jit(lambda x: x.idxmax("lat"))(x)
+    after = x.idxmax("lat"), x.sel(lat=POINTS[0], method="nearest")
+    for first, second in zip(before, after):
+        xr.testing.assert_identical(first, second)
+
+
 @pytest.mark.filterwarnings("error:.*plain xarray")
 def test_masks_of_the_data_of_labelled_arrays_run_in_stages():
     def f(x):
@@ -183,7 +238,7 @@ def test_the_warning_names_the_call_and_its_line_once(recwarn):
     @indim.jit
     def warmest(x, k):
         y = x * k
-        return y.idxmax("lat")
+        return y.polyfit("lat", 1).polyfit_coefficients
 
     line = warmest.__wrapped__.__code__.co_firstlineno + 3
     for seed in (1, 2):
@@ -192,7 +247,7 @@ def test_the_warning_names_the_call_and_its_line_once(recwarn):
     assert warning.filename == __file__
     text = str(warning.message)
     assert "warmest` runs as plain xarray" in text
-    assert "idxmax" in text and f"(line {line} of test_plain_xarray.py) cannot be traced" in text
+    assert "polyfit" in text and f"(line {line} of test_plain_xarray.py) cannot be traced" in text
     assert "xarray computes all of it, except compiled functions that it calls" in text
 
 
@@ -203,7 +258,7 @@ def test_a_function_is_not_traced_again_for_equal_labels():
     @indim.jit
     def f(x):
         runs.append(type(x.variable._data))
-        return x.idxmax("lat") * 2
+        return x.polyfit("lat", 1).polyfit_coefficients * 2
 
     x = made(1)
     for _ in range(3):
@@ -222,10 +277,10 @@ def test_compiled_functions_within_stay_compiled():
 
     @indim.jit
     def f(x):
-        return scaled(scaled(x).idxmax("lat"))
+        return scaled(scaled(x).polyfit("lat", 1).polyfit_coefficients)
 
     x = made(2)
-    xr.testing.assert_allclose(f(x), (x * 2 + 1).idxmax("lat") * 2 + 1)
+    xr.testing.assert_allclose(f(x), (x * 2 + 1).polyfit("lat", 1).polyfit_coefficients * 2 + 1)
     # Traced within `f`, then alone for two kinds of labels.
     assert kinds == ["Tracer"] * 3
 
@@ -233,7 +288,8 @@ def test_compiled_functions_within_stay_compiled():
 @pytest.mark.filterwarnings("ignore:.*plain xarray")
 def test_arguments_and_results_keep_their_containers():
     def f(pair, how, k=2.0):
-        return {"best": pair["x"].idxmax("lat") * k, how: pair["y"] * k}, pair["x"].variable + 1
+        best = pair["x"].polyfit("lat", 1).polyfit_coefficients * k
+        return {"best": best, how: pair["y"] * k}, pair["x"].variable + 1
 
     x, y = made(1), made(2)
     for argument in (x, x.chunk(lon=2)):
@@ -244,8 +300,8 @@ def test_arguments_and_results_keep_their_containers():
             xr.testing.assert_identical(array.compute(), expected[name].compute())
         xr.testing.assert_identical(second.compute(), other.compute())
     data = xr.Dataset({"x": x, "y": x + 1, "text": ("lat", list("abcdef"))})
-    g = indim.jit(lambda data: data[["x", "y"]].idxmax("lat") + 1)
-    xr.testing.assert_identical(g(data), data[["x", "y"]].idxmax("lat") + 1)
+    g = indim.jit(lambda data: data[["x", "y"]].polyfit("lat", 1) + 1)
+    xr.testing.assert_identical(g(data), data[["x", "y"]].polyfit("lat", 1) + 1)
     lazy = g(data.chunk(lon=2))
     assert all(map(is_chunked, lazy.data_vars.values()))
     xr.testing.assert_identical(lazy.compute(), g(data))
@@ -258,7 +314,7 @@ def test_arguments_are_not_written_into():
         x -= x.mean("time")
         x.attrs["units"] = "1"
         y += 1
-        return x.idxmax("lat") + y[0]
+        return x.polyfit("lat", 1).polyfit_coefficients + y[0]
 
     for x in (made(1, "f8"), made(1, "f8").chunk(lon=2)):
         before, y = x.copy(deep=True), np.zeros(3)
@@ -336,7 +392,7 @@ def test_other_threads_compute_arrays_of_dask_meanwhile():
             thread = threading.Thread(target=other)
             thread.start()
             thread.join()
-        return x.idxmax("lat")
+        return x.polyfit("lat", 1).polyfit_coefficients
 
     assert is_chunked(f(x))
     assert others == [float(x.sum())] and dask.config.get("scheduler", None) is None
@@ -372,7 +428,7 @@ def plain_after(steps):
     """A function that runs as plain xarray, and then runs the steps if its argument is in chunks."""
 
     def f(x):
-        result = x.idxmax("lat")
+        result = x.polyfit("lat", 1).polyfit_coefficients
         if is_chunked(x):
             steps()
         return result

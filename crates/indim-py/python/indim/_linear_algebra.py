@@ -11,8 +11,8 @@ import numpy as np
 from . import _reductions
 from ._advice import refuse_given
 from ._functions import asarray
-from ._shape_functions import axis_index, axis_indices
-from ._tracing import ARRAY_FUNCTIONS, implements
+from ._shape_functions import axis_index, axis_indices, promoted
+from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements
 
 _LENGTH = _reductions.define("numpy", {})["norm"]
 
@@ -20,6 +20,33 @@ _NEEDS_SINGULAR_VALUES = (
     "the norm ord={!r} of a matrix needs its singular values, which indim does not compute: take the "
     "Frobenius norm (ord='fro') or ord=1, or compute it before the call and pass it as an argument"
 )
+
+
+# Least squares.
+
+
+@implements(np.linalg.lstsq)
+def _lstsq(a, b, rcond=None):
+    if has_tracer((a, rcond)):
+        raise TypeError(
+            "numpy.linalg.lstsq factorises the matrix `a`, which indim does not do: have it known while the "
+            "function is traced, from outside or in `static=`"
+        )
+    a, b = np.asarray(a), asarray(b)
+    if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
+        raise np.linalg.LinAlgError("lstsq takes a matrix, and a vector or matrix with as many rows")
+    rows, columns = a.shape
+    rcond = np.finfo(np.result_type(a.dtype, np.float32)).eps * max(a.shape) if rcond is None else rcond
+    values = np.linalg.svd(a, compute_uv=False)
+    rank = int((values > rcond * values.max(initial=0)).sum())
+    dtype = promoted(a, b)
+    dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    a, b = a.astype(dtype), b.astype(dtype)
+    x = np.matmul(np.linalg.pinv(a, rcond).astype(dtype), b)
+    residuals = np.zeros(0, values.dtype)
+    if rank == columns < rows:
+        residuals = np.sum(np.abs(b - np.matmul(a, x)) ** 2, axis=0, keepdims=b.ndim == 1)
+    return x, residuals, rank, values
 
 
 # Norms.

@@ -74,7 +74,7 @@ NOT_FOR_INDIM = {
     **dict.fromkeys(
         (
             *("linalg.cholesky", "linalg.cond", "linalg.det", "linalg.eig", "linalg.eigh", "linalg.eigvals"),
-            *("linalg.eigvalsh", "linalg.inv", "linalg.lstsq", "linalg.matrix_rank", "linalg.pinv"),
+            *("linalg.eigvalsh", "linalg.inv", "linalg.matrix_rank", "linalg.pinv"),
             *("linalg.qr", "linalg.slogdet", "linalg.solve", "linalg.svd", "linalg.svdvals"),
             *("linalg.tensorinv", "linalg.tensorsolve"),
         ),

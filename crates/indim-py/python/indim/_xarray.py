@@ -19,7 +19,7 @@ import threading
 import numpy as np
 import xarray as xr
 
-from . import _captured, _labels
+from . import _captured, _labels, _xarray_hooks
 from ._engines import name_of, refuse_mixture, refuse_out
 from ._errors import IndimError, InternalError
 from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
@@ -36,6 +36,8 @@ _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 _MAX_PROGRAMS = 32
 
 _lock = threading.Lock()
+
+_xarray_hooks.install()
 
 
 def call(compiled, function, arguments, out):
