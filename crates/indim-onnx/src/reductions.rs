@@ -185,6 +185,9 @@ fn arg_reduce(call: &Call<'_>, function: Reduction) -> LoweringResult {
 pub(super) fn hardmax(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let axes = softmax_axes(call)?;
+    if shape.contains(&0) {
+        return single_result(call.value(0)?.clone());
+    }
     let is_flattened = call.version() < ONE_AXIS_SINCE;
     let (x, axis) = match is_flattened {
         true => {

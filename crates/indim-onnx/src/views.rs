@@ -178,7 +178,7 @@ pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
         0 => listed_axes(call, axes, pads.len() / 2, rank)?,
         _ => return Err(FormatErrorKind::attribute(name, "has an odd number of elements")),
     };
-    if axes.len() != rank && call.version() < 18 {
+    if axes.len() != rank && (call.version() < 18 || call.optional(3).is_none()) {
         return Err(FormatErrorKind::attribute(name, "has not two elements for each axis"));
     }
     let mut widths: Vec<(i64, i64, usize)> = vec![(0, 0, 0); rank];

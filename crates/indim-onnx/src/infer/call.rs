@@ -223,6 +223,22 @@ impl RuleCall<'_> {
         }
     }
 
+    /// Distinct axes, counted from the end if they are negative.
+    ///
+    /// # Errors
+    /// `RuleError::Shapes` for an axis out of range or twice in the list.
+    pub(super) fn distinct_axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, RuleError> {
+        let mut distinct = Vec::with_capacity(axes.len().min(rank));
+        for &axis in axes {
+            let axis = self.axis(axis, rank)?;
+            if distinct.contains(&axis) {
+                return shape_error(format!("axis {axis} is twice in the list {axes:?}"));
+            }
+            distinct.push(axis);
+        }
+        Ok(distinct)
+    }
+
     /// The common size of two axes that must be equal: the first size if it is a number, else the second.
     /// Records the condition if the sizes are not certainly equal.
     ///
@@ -237,6 +253,64 @@ impl RuleCall<'_> {
             return shape_error(format!("{what}: {first} and {second} differ"));
         }
         Ok(if first.number().is_some() { first } else { second }.clone())
+    }
+
+    /// Checks the shape of an operand: its rank, and its sizes where `sizes` has one. A missing operand, or
+    /// one of unknown shape, is correct.
+    ///
+    /// # Errors
+    /// `RuleError::Shapes` with the operand, the axis and both sizes.
+    pub(super) fn expect(
+        &self,
+        position: usize,
+        what: &str,
+        sizes: &[Option<&SymbolicSize>],
+    ) -> Result<(), RuleError> {
+        let Some(operand) = self.optional(position) else { return Ok(()) };
+        let Some(own) = &operand.value_type.sizes else { return Ok(()) };
+        let name = indim_graph::terminal::printable(&operand.name);
+        if own.len() != sizes.len() {
+            let (rank, expected) = (own.len(), sizes.len());
+            return shape_error(format!("`{name}`, {what}, has rank {rank}, not {expected}"));
+        }
+        for (axis, (own, expected)) in own.iter().zip(sizes).enumerate() {
+            if let Some(expected) = expected
+                && !self.may_be_equal(expected, own)
+            {
+                return shape_error(format!(
+                    "axis {axis} of `{name}`, {what}, is {own}, not {expected}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that an operand has known sizes.
+    ///
+    /// # Errors
+    /// Those of [`RuleCall::expect`].
+    pub(super) fn expect_sizes(
+        &self,
+        position: usize,
+        what: &str,
+        sizes: &[SymbolicSize],
+    ) -> Result<(), RuleError> {
+        self.expect(position, what, &sizes.iter().map(Some).collect::<Vec<_>>())
+    }
+
+    /// # Errors
+    /// `RuleError::Shapes` if operand 0 has a smaller rank.
+    pub(super) fn sizes_of_least_rank(&self, rank: usize) -> Result<&[SymbolicSize], RuleError> {
+        let sizes = self.sizes(0)?;
+        match sizes.len() >= rank {
+            true => Ok(sizes),
+            false => shape_error(format!("operand 0 has rank {}, not {rank} or more", sizes.len())),
+        }
+    }
+
+    /// The first element of an operand.
+    pub(super) fn first_symbol(&self, position: usize) -> Option<SymbolicSize> {
+        self.symbols(position)?.first().cloned()
     }
 
     /// Whether two sizes can be equal. Records the condition if they are not certainly equal.

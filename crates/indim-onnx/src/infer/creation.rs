@@ -5,6 +5,7 @@ use indim_model::outline::{SymbolicSize, ValueType};
 
 use super::call::{
     MAX_ELEMENTS, RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size,
+    shape_error,
 };
 use crate::call::Call;
 use indim_onnx_file::messages::TensorProto;
@@ -123,6 +124,12 @@ pub(super) fn like(call: &RuleCall<'_>) -> RuleResult {
     array_result(&element, call.sizes(0)?.to_vec())
 }
 
+/// `EyeLike`: a matrix.
+pub(super) fn eye_like(call: &RuleCall<'_>) -> RuleResult {
+    call.sizes_of_rank(0, 2)?;
+    like(call)
+}
+
 /// Random numbers in the shape that the attribute `shape` states.
 pub(super) fn random(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.call.ints("shape")?.ok_or(RuleError::Unknown)?;
@@ -138,7 +145,10 @@ pub(super) fn multinomial(call: &RuleCall<'_>) -> RuleResult {
 
 /// A window function of signal processing: as many numbers as operand 0 says.
 pub(super) fn window(call: &RuleCall<'_>) -> RuleResult {
-    let count = call.symbols(0).and_then(|count| count.first().cloned());
+    let count = call.first_symbol(0);
+    if let Some(number @ ..=0) = count.as_ref().and_then(SymbolicSize::number) {
+        return shape_error(format!("the window has {number} elements"));
+    }
     let element = element_name(call.call.int("output_datatype", 1)?);
     array_result(&element, vec![call.or_new_symbol(count, 0)])
 }

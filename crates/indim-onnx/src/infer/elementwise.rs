@@ -22,6 +22,12 @@ pub(super) fn rounding(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(call.operand(0)?.value_type.clone()).with_elements(elements)])
 }
 
+/// `SwiGLU`: two operands of one shape.
+pub(super) fn gated(call: &RuleCall<'_>) -> RuleResult {
+    call.expect_sizes(1, "the gate", call.sizes(0)?)?;
+    same_type(call)
+}
+
 /// Booleans in the shape of operand 0.
 pub(super) fn predicate(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?.to_vec();
@@ -170,6 +176,7 @@ pub(super) fn dropout(call: &RuleCall<'_>) -> RuleResult {
 
 /// `QuantizeLinear`: the element type of the zero point, else that of `output_dtype`, else `u8`.
 pub(super) fn quantize(call: &RuleCall<'_>) -> RuleResult {
+    check_zero_point(call)?;
     let element = match (call.optional(2), call.call.optional_int("output_dtype")?) {
         (Some(_), _) => call.element(2)?,
         (None, None | Some(0)) => "u8".to_owned(),
@@ -178,8 +185,23 @@ pub(super) fn quantize(call: &RuleCall<'_>) -> RuleResult {
     array_result(&element, call.sizes(0)?.to_vec())
 }
 
+/// Scale and zero point have one shape.
+fn check_zero_point(call: &RuleCall<'_>) -> Result<(), RuleError> {
+    let has_one = |position| {
+        call.sizes(position)
+            .is_ok_and(|sizes| matches!(sizes, [] | [_]) && sizes.iter().all(|size| size.is(1)))
+    };
+    match call.sizes(1) {
+        // A scalar and a list of one element are the same parameter.
+        Ok(_) if has_one(1) && has_one(2) => Ok(()),
+        Ok(scale) => call.expect_sizes(2, "the zero point", scale),
+        Err(_) => Ok(()),
+    }
+}
+
 /// `DequantizeLinear`: the element type of `output_dtype`, else that of the scale.
 pub(super) fn dequantize(call: &RuleCall<'_>) -> RuleResult {
+    check_zero_point(call)?;
     let element = match call.call.optional_int("output_dtype")? {
         None | Some(0) => call.element(1)?,
         Some(number) => element_name(number),

@@ -83,7 +83,7 @@ pub(super) fn top_k(call: &RuleCall<'_>) -> RuleResult {
     let axis = call.axis(call.call.int("axis", -1)?, sizes.len())?;
     let k = match call.call.version() < 10 {
         true => Some(known_size(call.call.required_int("k")?)),
-        false => call.symbols(1).and_then(|k| k.first().cloned()),
+        false => call.first_symbol(1),
     };
     if let (Some(k), Some(size)) = (k.as_ref().and_then(SymbolicSize::number), sizes[axis].number())
         && !(0..=size).contains(&k)
@@ -146,14 +146,15 @@ pub(super) fn reduce(call: &RuleCall<'_>) -> RuleResult {
 pub(super) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let axis = call.axis(call.call.int("axis", -1)?, sizes.len() + 1)?;
-    let depth = call.symbols(1).and_then(|depth| depth.first().cloned());
+    let depth = call.first_symbol(1);
+    call.expect(2, "the two values", &[Some(&known_size(2))])?;
     sizes.insert(axis, call.or_new_symbol(depth, axis));
     array_result(&call.element(2)?, sizes)
 }
 
-/// `NonZero`: a row for each axis, a column for each element other than 0.
+/// `NonZero`: a row for each axis, a column for each element other than 0. A scalar has no row.
 pub(super) fn non_zero(call: &RuleCall<'_>) -> RuleResult {
-    let rank = call.sizes(0)?.len().max(1);
+    let rank = call.sizes(0)?.len();
     array_result("i64", vec![known_size(rank as i64), call.new_symbol(1)])
 }
 
@@ -192,6 +193,14 @@ pub(super) fn unique(call: &RuleCall<'_>) -> RuleResult {
 
 /// `NonMaxSuppression`: rows of batch, class and box.
 pub(super) fn non_max_suppression(call: &RuleCall<'_>) -> RuleResult {
+    call.expect(0, "the boxes", &[None, None, Some(&known_size(4))])?;
+    if let Ok([batch, boxes, _]) = call.sizes(0) {
+        call.expect(1, "the scores", &[Some(batch), None, Some(boxes)])?;
+    }
+    let threshold = call.optional(3).and_then(|it| it.floats()?.first().copied());
+    if let Some(threshold) = threshold.filter(|it| !(0.0..=1.0).contains(it)) {
+        return shape_error(format!("iou_threshold is {threshold}, not between 0 and 1"));
+    }
     array_result("i64", vec![call.new_symbol(0), known_size(3)])
 }
 
@@ -214,11 +223,15 @@ pub(super) fn layer_normalization(call: &RuleCall<'_>) -> RuleResult {
 /// `BatchNormalization`: the operand, and statistics of each channel while training.
 pub(super) fn batch_normalization(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
-    if let (Some([_, channels, ..]), Some(scale)) =
-        (operand.sizes.as_deref(), call.operand(1)?.value_type.sizes.as_deref())
-        && let [scale] = scale
-    {
-        call.unify((channels, scale), "the channels and the scale")?;
+    // Operand 0 of rank 1 has one channel.
+    let one = known_size(1);
+    if let Some(sizes @ [_, ..]) = operand.sizes.as_deref() {
+        let channels = sizes.get(1).unwrap_or(&one);
+        for (position, what) in
+            [(1, "the scale"), (2, "the bias"), (3, "the mean"), (4, "the variance")]
+        {
+            call.expect(position, what, &[Some(channels)])?;
+        }
     }
     let statistics = call.optional(3).map(|mean| mean.value_type.clone()).unwrap_or_default();
     let mut results = vec![TypedValue::of(operand)];
@@ -228,9 +241,98 @@ pub(super) fn batch_normalization(call: &RuleCall<'_>) -> RuleResult {
 
 /// A loss: one number, or one for each target; and the logarithms of probabilities.
 pub(super) fn loss(call: &RuleCall<'_>) -> RuleResult {
+    let scores = call.sizes_of_least_rank(2)?;
+    let target = [&scores[..1], &scores[2..]].concat();
+    call.expect_sizes(1, "the classes", &target)?;
+    call.expect(2, "the weights of the classes", &[Some(&scores[1])])?;
     let reduction = call.call.text("reduction", "mean")?;
-    let target = call.sizes(1)?.to_vec();
     let sizes = if reduction == "none" { target } else { Vec::new() };
     let log = TypedValue::of(call.operand(0)?.value_type.clone());
     Ok(vec![TypedValue::of(ValueType::new(&call.element(0)?, sizes)), log])
+}
+
+/// `InstanceNormalization`, `GroupNormalization`: a scale and a bias of each channel; before version 21 of
+/// `GroupNormalization` of each group.
+pub(super) fn channel_normalization(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes_of_least_rank(3)?;
+    let groups = call.call.optional_int("num_groups")?.map(known_size);
+    let of_groups = groups.filter(|_| call.call.version() < 21);
+    let count = of_groups.as_ref().unwrap_or(&sizes[1]);
+    call.expect(1, "the scale", &[Some(count)])?;
+    call.expect(2, "the bias", &[Some(count)])?;
+    scatter(call)
+}
+
+/// `ReverseSequence`: a length for each element of the batch.
+pub(super) fn reverse_sequence(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes_of_least_rank(2)?;
+    let [batch, time] = ["batch_axis", "time_axis"].map(|name| {
+        let axis = call.call.int(name, i64::from(name == "batch_axis"))?;
+        match usize::try_from(axis) {
+            Ok(axis @ 0..=1) => Ok(axis),
+            _ => shape_error(format!("{name} is {axis}, not 0 or 1")),
+        }
+    });
+    let (batch, time) = (batch?, time?);
+    if batch == time {
+        return shape_error(format!("batch_axis and time_axis are both {batch}"));
+    }
+    call.expect(1, "the lengths of the sequences", &[Some(&sizes[batch])])?;
+    scatter(call)
+}
+
+/// `TensorScatter`: the update differs from the cache only along the axis of the sequence.
+pub(super) fn tensor_scatter(call: &RuleCall<'_>) -> RuleResult {
+    let cache = call.sizes_of_least_rank(2)?;
+    let axis = call.axis(call.call.int("axis", -2)?, cache.len())?;
+    if axis == 0 {
+        return shape_error("axis 0 is the batch");
+    }
+    let all: Vec<Option<&SymbolicSize>> =
+        cache.iter().enumerate().map(|(at, size)| (at != axis).then_some(size)).collect();
+    call.expect(1, "the update", &all)?;
+    call.expect(2, "the indices of the batch", &[Some(&cache[0])])?;
+    if let Ok(update) = call.sizes(1)
+        && let (Some(count), Some(size)) = (update[axis].number(), cache[axis].number())
+        && count > size
+    {
+        return shape_error(format!("axis {axis} of the update is {count}, of the cache {size}"));
+    }
+    scatter(call)
+}
+
+/// `RotaryEmbedding`: caches for half of the rotated elements, one row for each position.
+pub(super) fn rotary(call: &RuleCall<'_>) -> RuleResult {
+    let x = call.sizes(0)?;
+    let (batch, length, width) = match x {
+        [batch, _, length, width] => (batch, length, Some(width.clone())),
+        [batch, length, all] => {
+            let heads = call.call.int("num_heads", 0)?;
+            if heads <= 0 {
+                return shape_error("operand 0 of rank 3 needs the attribute num_heads");
+            }
+            if all.number().is_some_and(|all| all % heads != 0) {
+                return shape_error(format!("{all} elements do not divide by {heads} heads"));
+            }
+            (batch, length, all.divided_exactly(&known_size(heads)))
+        }
+        _ => return shape_error(format!("operand 0 has rank {}, not 3 or 4", x.len())),
+    };
+    let rotated = match call.call.int("rotary_embedding_dim", 0)? {
+        0 => width,
+        rotated => Some(known_size(rotated)),
+    };
+    let half = rotated.and_then(|rotated| rotated.floor_divided(2));
+    let by_position = call.optional(3).is_some();
+    call.expect(3, "the positions", &[Some(batch), Some(length)])?;
+    for (position, what) in [(1, "the cosines"), (2, "the sines")] {
+        match by_position {
+            true => call.expect(position, what, &[None, half.as_ref()])?,
+            false => call.expect(position, what, &[Some(batch), Some(length), half.as_ref()])?,
+        }
+    }
+    if let (Ok([rows, ..]), true) = (call.sizes(1), by_position) {
+        call.expect(2, "the sines", &[Some(rows), None])?;
+    }
+    scatter(call)
 }

@@ -5,7 +5,8 @@
 //! - `node.rs`: the types of one node: from its shape rule, its lowering, the file, the caller;
 //!   `lowered.rs`: from its lowering; `control.rs`: from the bodies of `If`, `Loop` and `Scan`;
 //! - `rules.rs`: the table of shape rules; `call.rs`: a node with the types of its operands. The rules are in
-//!   `creation.rs`, `elementwise.rs`, `indexing.rs`, `products.rs`, `recurrent.rs`, `views.rs`, `windows.rs`.
+//!   `creation.rs`, `elementwise.rs`, `indexing.rs`, `products.rs`, `recurrent.rs`, `strings.rs`, `views.rs`,
+//!   `windows.rs`.
 
 mod call;
 mod control;
@@ -19,6 +20,7 @@ mod recurrent;
 mod repeated;
 mod rules;
 mod scope;
+mod strings;
 mod views;
 mod walker;
 mod windows;

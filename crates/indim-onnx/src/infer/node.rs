@@ -50,7 +50,7 @@ pub(super) struct NodeInference {
 
 impl NodeInference {
     /// The same inference with the results of the lowering, the symbolic elements of the shape rule, and
-    /// neither conditions nor problems, because a node whose lowering succeeds is valid.
+    /// no conditions, because a node whose lowering succeeds is valid.
     fn refine(self, results: Vec<LoweredResult>) -> NodeInference {
         let by_rule = self.results.unwrap_or_default();
         let results = results.into_iter().enumerate().map(|(at, result)| TypedValue {
@@ -167,6 +167,8 @@ impl Walker<'_> {
         let Some(operator) = rules.operator else { return by_rule };
         match lowered::results(operator, flat, operands, &self.tensors) {
             Ok(None) => by_rule,
+            // The lowering can be more tolerant than ONNX, such as for a bias of one element.
+            Ok(Some(_)) if !by_rule.problems.is_empty() => by_rule,
             Ok(Some(results)) => by_rule.refine(results),
             Err(kind) => by_rule.without_results(kind),
         }

@@ -121,6 +121,9 @@ pub(super) fn einsum(call: &RuleCall<'_>) -> RuleResult {
         let last = after.unwrap_or("").chars().zip(&sizes[before.chars().count() + open..]);
         for (letter, size) in first.chain(last) {
             match letters.iter_mut().find(|(known, _)| *known == letter) {
+                // A size of 1 broadcasts, as in NumPy.
+                Some((_, known)) if known.is(1) => *known = size.clone(),
+                Some(_) if size.is(1) => {}
                 Some((_, known)) => {
                     *known = call.unify((known, size), &format!("the sizes of `{letter}`"))?;
                 }
@@ -179,18 +182,46 @@ pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
     // The layout is [batch, heads, length, width].
     let split = |sizes: &[SymbolicSize], heads: &SymbolicSize| match sizes {
         [batch, length, width] => {
-            let width = width.divided_exactly(heads).unwrap_or_else(|| call.new_symbol(3));
-            [batch.clone(), heads.clone(), length.clone(), width]
+            let count = heads.number().unwrap_or(1);
+            if width.number().is_some_and(|width| width % count != 0) {
+                return shape_error(format!("{width} elements do not divide by {heads} heads"));
+            }
+            let width = width.divided_exactly(heads).or_else(|| width.floor_divided(count));
+            let width = call.or_new_symbol(width, 3);
+            Ok([batch.clone(), heads.clone(), length.clone(), width])
         }
-        _ => [0, 1, 2, 3].map(|axis| sizes[axis].clone()),
+        _ => Ok([0, 1, 2, 3].map(|axis| sizes[axis].clone())),
     };
-    let [q4, k4, v4] = [split(q, &q_heads), split(k, &kv_heads), split(v, &kv_heads)];
+    let [q4, k4, v4] = [split(q, &q_heads)?, split(k, &kv_heads)?, split(v, &kv_heads)?];
+    let pairs = [(&q4[0], &k4[0]), (&q4[0], &v4[0]), (&q4[3], &k4[3])];
+    let names = ["the batches of queries and keys", "the batches of queries and values"];
+    let names = names.into_iter().chain(["the widths of queries and keys"]);
+    for (pair, name) in pairs.into_iter().zip(names) {
+        call.unify(pair, name)?;
+    }
+    call.unify((&k4[1], &v4[1]), "the heads of keys and values")?;
+    call.unify((&k4[2], &v4[2]), "the lengths of keys and values")?;
+    if let (Some(queries), Some(keys)) = (q4[1].number(), k4[1].number())
+        && (keys == 0 || queries % keys != 0)
+    {
+        return shape_error(format!("{queries} heads of queries for {keys} heads of keys"));
+    }
     let past = call.optional(4).and_then(|past| past.value_type.sizes.as_ref()?.get(2).cloned());
-    let total = match (call.optional(4), past) {
+    let of_past = |own: &[SymbolicSize; 4], position, what| {
+        let sizes = [Some(&own[0]), Some(&own[1]), past.as_ref(), Some(&own[3])];
+        call.expect(position, what, &sizes)
+    };
+    of_past(&k4, 4, "the cached keys")?;
+    of_past(&v4, 5, "the cached values")?;
+    let total = match (call.optional(4), &past) {
         (Some(_), Some(past)) => call.or_new_symbol(past.plus(&k4[2]), 2),
         (Some(_), None) => call.new_symbol(2),
         (None, _) => k4[2].clone(),
     };
+    if let Ok(mask) = call.sizes(3).map(<[SymbolicSize]>::to_vec) {
+        let target = [&q4[0], &q4[1], &q4[2], &total].map(SymbolicSize::clone);
+        attention_mask(call, &mask, &target)?;
+    }
     let result = match q.len() {
         4 => vec![q4[0].clone(), q4[1].clone(), q4[2].clone(), v4[3].clone()],
         _ => vec![q4[0].clone(), q4[2].clone(), call.or_new_symbol(q4[1].times(&v4[3]), 2)],
@@ -201,4 +232,62 @@ pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
     let scores = vec![q4[0].clone(), q4[1].clone(), q4[2].clone(), total.clone()];
     let types = [result, cache(&k4), cache(&v4), scores];
     Ok(types.map(|sizes| TypedValue::of(ValueType::new(&element, sizes))).into())
+}
+
+/// Checks the mask of `Attention`, which broadcasts to the scores. Its last axis may be shorter.
+fn attention_mask(
+    call: &RuleCall<'_>,
+    mask: &[SymbolicSize],
+    scores: &[SymbolicSize; 4],
+) -> Result<(), RuleError> {
+    if !(2..=4).contains(&mask.len()) {
+        return shape_error(format!("the mask has rank {}, not 2, 3 or 4", mask.len()));
+    }
+    let target = &scores[4 - mask.len()..];
+    let pairs = mask.iter().zip(target).enumerate().take(mask.len() - 1);
+    for (axis, (own, score)) in pairs.filter(|(_, (own, _))| !own.is(1)) {
+        if !call.may_be_equal(own, score) {
+            return shape_error(format!("axis {axis} of the mask is {own}, not {score} or 1"));
+        }
+    }
+    match (mask.last().and_then(SymbolicSize::number), scores[3].number()) {
+        (Some(own), Some(total)) if own > total => {
+            shape_error(format!("axis {} of the mask is {own}, more than {total}", mask.len() - 1))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `LinearAttention`: queries, keys and values with their heads in the last axis; the state has a matrix
+/// for each head.
+pub(super) fn linear_attention(call: &RuleCall<'_>) -> RuleResult {
+    use super::call::TypedValue;
+    let q = call.sizes_of_rank(0, 3)?;
+    let (k, v) = (call.sizes_of_rank(1, 3)?, call.sizes_of_rank(2, 3)?);
+    let [q_heads, heads] = ["q_num_heads", "kv_num_heads"].map(|name| call.call.required_int(name));
+    let (q_heads, heads) = (q_heads?, heads?);
+    if heads <= 0 || q_heads <= 0 || q_heads % heads != 0 {
+        return shape_error(format!("{q_heads} heads of queries for {heads} heads of keys"));
+    }
+    for (sizes, count) in [(q, q_heads), (k, heads), (v, heads)] {
+        if sizes[2].number().is_some_and(|width| width % count != 0) {
+            return shape_error(format!("{} elements do not divide by {count} heads", sizes[2]));
+        }
+    }
+    let [width, value_width] = [k, v].map(|sizes| {
+        let exact = sizes[2].divided_exactly(&known_size(heads));
+        exact.or_else(|| sizes[2].floor_divided(heads))
+    });
+    let queries = width.as_ref().and_then(|width| width.times(&known_size(q_heads)));
+    call.expect(0, "the queries", &[None, None, queries.as_ref()])?;
+    call.expect(1, "the keys", &[Some(&q[0]), Some(&q[1]), None])?;
+    call.expect(2, "the values", &[Some(&q[0]), Some(&q[1]), None])?;
+    let (width, value_width) = (call.or_new_symbol(width, 2), call.or_new_symbol(value_width, 3));
+    let all = call.or_new_symbol(value_width.times(&known_size(q_heads)), 2);
+    let state = vec![q[0].clone(), known_size(heads), width, value_width];
+    call.expect_sizes(3, "the state", &state)?;
+    let element = call.element(0)?;
+    let state_element = if call.optional(3).is_some() { call.element(3)? } else { element.clone() };
+    let result = ValueType::new(&element, vec![q[0].clone(), q[1].clone(), all]);
+    Ok(vec![TypedValue::of(result), TypedValue::of(ValueType::new(&state_element, state))])
 }

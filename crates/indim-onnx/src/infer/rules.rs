@@ -7,7 +7,7 @@
 use indim_model::outline::NodeRole;
 
 use super::call::Rule;
-use super::{creation, elementwise, indexing, products, recurrent, views, windows};
+use super::{creation, elementwise, indexing, products, recurrent, strings, views, windows};
 
 /// The shape rule of operators.
 pub(super) struct RuleRow {
@@ -75,9 +75,16 @@ const RULES: &[RuleRow] = &[
     with_role(&["DynamicQuantizeLinear"], elementwise::quantize_by_data, NodeRole::SameShape),
     with_role(&["Hardmax", "LogSoftmax", "Softmax"], elementwise::same_type, NodeRole::SameShape),
     with_role(&[
-        "CumProd", "CumSum", "GroupNormalization", "InstanceNormalization", "LRN", "LpNormalization",
-        "MeanVarianceNormalization", "ReverseSequence", "RotaryEmbedding", "Trilu",
+        "CumProd", "CumSum", "LRN", "LpNormalization", "MeanVarianceNormalization", "Trilu",
     ], elementwise::same_type, NodeRole::SameShape),
+    with_role(
+        &["GroupNormalization", "InstanceNormalization"],
+        indexing::channel_normalization,
+        NodeRole::SameShape,
+    ),
+    with_role(&["ReverseSequence"], indexing::reverse_sequence, NodeRole::SameShape),
+    with_role(&["RotaryEmbedding"], indexing::rotary, NodeRole::SameShape),
+    with_role(&["SwiGLU"], elementwise::gated, NodeRole::SameShape),
     with_role(
         &["LayerNormalization", "RMSNormalization"],
         indexing::layer_normalization,
@@ -87,7 +94,8 @@ const RULES: &[RuleRow] = &[
     with_role(&["Constant"], creation::constant, NodeRole::Constant),
     with_role(&["ConstantOfShape"], creation::constant_of_shape, NodeRole::Constant),
     with_role(&["Range"], creation::range, NodeRole::Constant),
-    row(&["Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLike"], creation::like),
+    row(&["Bernoulli", "RandomNormalLike", "RandomUniformLike"], creation::like),
+    row(&["EyeLike"], creation::eye_like),
     row(&["RandomNormal", "RandomUniform"], creation::random),
     row(&["Multinomial"], creation::multinomial),
     row(&["BlackmanWindow", "HammingWindow", "HannWindow"], creation::window),
@@ -112,6 +120,15 @@ const RULES: &[RuleRow] = &[
     row(&["Gemm"], products::gemm),
     row(&["Einsum"], products::einsum),
     row(&["Attention"], products::attention),
+    row(&["LinearAttention"], products::linear_attention),
+    with_role(&["DeformConv"], windows::deformable_convolution, NodeRole::Channels(1)),
+    with_role(&["CausalConvWithState"], windows::causal_convolution, NodeRole::Channels(1)),
+    with_role(&["StringConcat"], strings::string_concat, NodeRole::Elementwise),
+    with_role(&["RegexFullMatch"], elementwise::predicate, NodeRole::Predicate),
+    row(&["StringSplit"], strings::string_split),
+    row(&["StringNormalizer"], strings::string_normalizer),
+    row(&["TfIdfVectorizer"], strings::frequencies),
+    row(&["ImageDecoder"], strings::picture),
     with_role(&["Conv"], windows::convolution, NodeRole::Channels(1)),
     with_role(&["ConvInteger"], windows::convolution_integer, NodeRole::Channels(1)),
     with_role(&["QLinearConv"], windows::convolution_quantized, NodeRole::Channels(1)),
@@ -127,7 +144,7 @@ const RULES: &[RuleRow] = &[
     row(&["GatherND"], indexing::gather_nd),
     row(&["Scatter", "ScatterElements"], indexing::scatter_elements),
     row(&["ScatterND"], indexing::scatter_nd),
-    row(&["TensorScatter"], indexing::scatter),
+    row(&["TensorScatter"], indexing::tensor_scatter),
     row(&["TopK"], indexing::top_k),
     row(&["ArgMax", "ArgMin"], indexing::arg_reduce),
     row(&[

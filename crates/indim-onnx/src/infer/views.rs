@@ -74,7 +74,10 @@ pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
             {
                 return shape_error(format!("{all} elements do not divide by {others}"));
             }
-            let rest = rest.and_then(|(all, others)| all.divided_exactly(others));
+            let rest = rest.and_then(|(all, others)| {
+                let exact = all.divided_exactly(others);
+                exact.or_else(|| all.floor_divided(others.number()?))
+            });
             sizes[axis] = call.or_new_symbol(rest, axis);
         }
         _ => return shape_error("more than one size is -1"),
@@ -198,7 +201,7 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
     }
     let parts = match call.integer_list("split", 1, 13) {
         Ok(Some(parts)) => parts.into_iter().map(known_size).map(Some).collect(),
-        Ok(None) => equal_parts(&sizes[axis], count),
+        Ok(None) => equal_parts(&sizes[axis], count, call.call.version() < 18),
         Err(_) => vec![None; count as usize],
     };
     if let (Some(whole), Some(sum)) = (
@@ -225,11 +228,18 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
     Ok(results)
 }
 
-/// The sizes of `count` parts; a remainder makes the last parts smaller. `None` for the parts of a
-/// symbolic size that `count` does not divide.
-fn equal_parts(size: &SymbolicSize, count: i64) -> Vec<Option<SymbolicSize>> {
+/// The sizes of `count` parts; a remainder makes the last parts smaller, unless `is_exact`. `None` for a
+/// size that is no polynomial.
+fn equal_parts(size: &SymbolicSize, count: i64, is_exact: bool) -> Vec<Option<SymbolicSize>> {
     let Some(number) = size.number() else {
-        return vec![size.divided_exactly(&known_size(count)); count as usize];
+        let exact = size.divided_exactly(&known_size(count));
+        if is_exact || exact.is_some() {
+            return vec![size.floor_divided(count); count as usize];
+        }
+        let part = size.plus(&known_size(count - 1)).and_then(|sum| sum.floor_divided(count));
+        let mut parts = vec![part; count as usize];
+        parts[count as usize - 1] = None;
+        return parts;
     };
     let part = number / count + i64::from(number % count != 0);
     (0..count)
@@ -365,6 +375,9 @@ fn slice_list(
 /// Bounds from this number on mean the end of the axis.
 const END_OF_AXIS: i64 = i32::MAX as i64;
 
+/// Bounds up to this number mean the start of the axis.
+const START_OF_AXIS: i64 = -END_OF_AXIS;
+
 /// Maximum `blocksize`, so that its square does not overflow.
 const MAX_BLOCK_SIZE: i64 = i32::MAX as i64;
 
@@ -379,19 +392,38 @@ fn slice_size(
         return Some(known_size(count));
     }
     let bound = |at: &SymbolicSize| match at.number() {
-        Some(number) if number >= END_OF_AXIS => Some(size.clone()),
-        Some(number) if number < 0 => size.plus(at),
+        Some(END_OF_AXIS..) => Some(size.clone()),
+        Some(..=START_OF_AXIS) => Some(known_size(0)),
+        Some(..0) => size.plus(at),
         Some(0) => Some(known_size(0)),
         _ => size.minimum(at),
     };
-    if step == -1 && start.is(-1) && end.number().is_some_and(|end| end <= -END_OF_AXIS) {
+    if step == -1 && start.is(-1) && end.number().is_some_and(|end| end <= START_OF_AXIS) {
         return Some(size.clone());
     }
-    let distance = bound(&end)?.minus(&bound(&start)?)?;
+    if step <= 0 {
+        return None;
+    }
+    let (first, last) = (bound(&start)?, bound(&end)?);
+    let is_from_end =
+        |at: &SymbolicSize| at.number().is_some_and(|at| at < 0 && at > START_OF_AXIS);
+    if first == *size || last.is(0) {
+        return Some(known_size(0));
+    }
+    if let (Some(start), Some(end)) = (start.number(), end.number())
+        && start >= end
+        && (start < 0) == (end < 0)
+    {
+        return Some(known_size(0));
+    }
+    // Which bound comes first depends on the size.
+    if is_from_end(&start) && end.number().is_none_or(|end| (0..END_OF_AXIS).contains(&end)) {
+        return None;
+    }
+    let distance = last.minus(&first)?;
     match step {
         1 => Some(distance),
-        2.. => distance.plus(&known_size(step - 1))?.floor_divided(step),
-        _ => None,
+        _ => distance.plus(&known_size(step - 1))?.floor_divided(step),
     }
 }
 

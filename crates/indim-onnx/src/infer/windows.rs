@@ -8,7 +8,7 @@ use super::call::{
 };
 
 /// Kernel, strides, dilations and pads along the spatial axes.
-struct Windows {
+pub(super) struct Windows {
     kernel: Vec<SymbolicSize>,
     strides: Vec<i64>,
     dilations: Vec<i64>,
@@ -18,7 +18,10 @@ struct Windows {
 }
 
 impl Windows {
-    fn new(call: &RuleCall<'_>, kernel: Vec<SymbolicSize>) -> Result<Windows, RuleError> {
+    pub(super) fn new(
+        call: &RuleCall<'_>,
+        kernel: Vec<SymbolicSize>,
+    ) -> Result<Windows, RuleError> {
         let rank = kernel.len();
         let list = |name: &str, count: usize, default: i64| {
             let list = call.call.ints(name)?.unwrap_or_else(|| vec![default; count]);
@@ -72,7 +75,7 @@ impl Windows {
     }
 
     /// The number of windows along each spatial axis.
-    fn window_counts(
+    pub(super) fn window_counts(
         &self,
         call: &RuleCall<'_>,
         spatial: &[SymbolicSize],
@@ -98,6 +101,9 @@ impl Windows {
 /// agree.
 fn kernel(call: &RuleCall<'_>, weights: &[SymbolicSize]) -> Result<Vec<SymbolicSize>, RuleError> {
     let spatial = weights.get(2..).unwrap_or(&[]);
+    if spatial.iter().any(|size| size.is(0)) {
+        return shape_error("the weights have no elements along a spatial axis");
+    }
     match call.call.ints("kernel_shape")? {
         None => Ok(spatial.to_vec()),
         Some(stated) if stated.len() != spatial.len() => {
@@ -134,6 +140,9 @@ fn convolved_sizes(
             "the operand has {channels} channels, the weights take {taken}"
         ));
     }
+    if w[0].number().is_some_and(|out| out % groups != 0) {
+        return shape_error(format!("{} channels do not divide by {groups} groups", w[0]));
+    }
     let windows = Windows::new(call, kernel(call, w)?)?;
     let mut sizes = vec![x[0].clone(), w[0].clone()];
     sizes.extend(windows.window_counts(call, &x[2..], false)?);
@@ -143,8 +152,7 @@ fn convolved_sizes(
 pub(super) fn convolution(call: &RuleCall<'_>) -> RuleResult {
     let sizes = convolved_sizes(call, (0, 1))?;
     if call.optional(2).is_some() {
-        let bias = call.sizes_of_rank(2, 1)?;
-        call.unify((&bias[0], &sizes[1]), "the bias and the channels of the result")?;
+        call.expect(2, "the bias", &[Some(&sizes[1])])?;
     }
     array_result(&call.element(0)?, sizes)
 }
@@ -156,7 +164,14 @@ pub(super) fn convolution_integer(call: &RuleCall<'_>) -> RuleResult {
 
 /// `QLinearConv`: the convolution of operands 0 and 3, in the type of the result's zero point.
 pub(super) fn convolution_quantized(call: &RuleCall<'_>) -> RuleResult {
-    array_result(&call.element(7)?, convolved_sizes(call, (0, 3))?)
+    let sizes = convolved_sizes(call, (0, 3))?;
+    for position in [1, 2, 6, 7] {
+        if call.sizes(position).is_ok_and(|sizes| !sizes.is_empty()) {
+            call.expect(position, "a scale or zero point", &[Some(&known_size(1))])?;
+        }
+    }
+    call.expect(8, "the bias", &[Some(&sizes[1])])?;
+    array_result(&call.element(7)?, sizes)
 }
 
 pub(super) fn transposed_convolution(call: &RuleCall<'_>) -> RuleResult {
@@ -174,6 +189,7 @@ pub(super) fn transposed_convolution(call: &RuleCall<'_>) -> RuleResult {
         return shape_error(format!("output_padding is {more:?} for {rank} spatial axes"));
     }
     let channels = w[1].times(&known_size(call.call.int("group", 1)?));
+    call.expect(2, "the bias", &[channels.as_ref()])?;
     let mut sizes = vec![x[0].clone(), call.or_new_symbol(channels, 1)];
     for axis in 0..rank {
         let stride = known_size(windows.strides[axis]);
@@ -221,6 +237,13 @@ pub(super) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
 /// `RoiAlign`, `MaxRoiPool`: a grid of the same size for each region of the image (operand 1).
 pub(super) fn regions(call: &RuleCall<'_>) -> RuleResult {
     let (x, rois) = (call.sizes_of_rank(0, 4)?, call.sizes_of_rank(1, 2)?);
+    match call.call.node.operator {
+        "MaxRoiPool" => call.expect(1, "the regions", &[None, Some(&known_size(5))])?,
+        _ => {
+            call.expect(1, "the regions", &[None, Some(&known_size(4))])?;
+            call.expect(2, "the images of the regions", &[Some(&rois[0])])?;
+        }
+    }
     let (rows, columns) = match call.call.ints("pooled_shape")? {
         Some(shape) if shape.len() == 2 => (shape[0], shape[1]),
         Some(shape) => return shape_error(format!("pooled_shape is {shape:?}")),
@@ -235,9 +258,7 @@ pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
     let (element, version) = (call.element(0)?, call.call.version());
     let axes = call.call.ints("axes")?.unwrap_or_else(|| (0..x.len() as i64).collect());
-    let axes: Result<Vec<usize>, _> =
-        axes.into_iter().map(|axis| call.axis(axis, x.len())).collect();
-    let axes = axes?;
+    let axes = call.distinct_axes(&axes, x.len())?;
     let is_plain = call.call.text("keep_aspect_ratio_policy", "stretch")? == "stretch";
     let mut sizes = x.to_vec();
     let is_given = |position| {
@@ -245,20 +266,46 @@ pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
             given.value_type.sizes.as_ref().is_none_or(|sizes| !sizes.iter().any(|n| n.is(0)))
         })
     };
+    let count = known_size(axes.len() as i64);
+    if version >= 11 && !is_given(2) && !is_given(3) {
+        return shape_error("the node has neither scales nor sizes");
+    }
     if version >= 11 && is_given(3) {
-        let given = call.symbols(3).filter(|given| given.len() == axes.len() && is_plain);
+        call.expect(3, "the sizes", &[Some(&count)])?;
+        let given = call.symbols(3).filter(|given| given.len() == axes.len());
+        let ratio = if is_plain { None } else { common_ratio(call, x, &axes, given.as_deref())? };
         for (position, &axis) in axes.iter().enumerate() {
-            let size = given.as_ref().map(|given| given[position].clone());
+            let size = match is_plain {
+                true => given.as_ref().map(|given| given[position].clone()),
+                // ONNX rounds halves up.
+                false => ratio
+                    .zip(x[axis].number())
+                    .map(|(ratio, size)| known_size((ratio * size as f64 + 0.5).floor() as i64)),
+            };
+            let number = size.as_ref().and_then(SymbolicSize::number);
+            if let Some(number @ ..=0) = number.filter(|_| is_plain) {
+                return shape_error(format!("axis {axis} of the result has {number} elements"));
+            }
             sizes[axis] = call.or_new_symbol(size, axis);
         }
         return array_result(&element, sizes);
     }
     let position = if version >= 11 { 2 } else { 1 };
-    let scales = match call.call.floats("scales")? {
+    let scales: Option<Vec<f64>> = match call.call.floats("scales")? {
         Some(scales) => Some(scales.iter().map(|&scale| f64::from(scale)).collect()),
-        None => call.optional(position).and_then(TypedValue::floats),
+        None => {
+            call.expect(position, "the scales", &[Some(&count)])?;
+            call.optional(position).and_then(TypedValue::floats)
+        }
     };
-    let scales: Option<Vec<f64>> = scales.filter(|scales: &Vec<f64>| scales.len() == axes.len());
+    if let Some(scales) = &scales {
+        if scales.len() != axes.len() {
+            return shape_error(format!("{} scales for {count} axes", scales.len()));
+        }
+        if let Some(scale) = scales.iter().find(|&&scale| scale <= 0.0) {
+            return shape_error(format!("a scale is {scale}"));
+        }
+    }
     for (position, &axis) in axes.iter().enumerate() {
         let scale = scales.as_ref().map(|scales| scales[position]);
         let size = scale.and_then(|scale| scale_size(&x[axis], scale));
@@ -267,14 +314,37 @@ pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
     array_result(&element, sizes)
 }
 
+/// The scale of all axes by `keep_aspect_ratio_policy`: the smallest or largest of those that the sizes
+/// ask for. `None` if a size is no number.
+fn common_ratio(
+    call: &RuleCall<'_>,
+    x: &[SymbolicSize],
+    axes: &[usize],
+    given: Option<&[SymbolicSize]>,
+) -> Result<Option<f64>, RuleError> {
+    let ratio = |(axis, size): (&usize, &SymbolicSize)| {
+        Some(size.number()? as f64 / x[*axis].number().filter(|&size| size > 0)? as f64)
+    };
+    let ratios: Option<Vec<f64>> =
+        given.and_then(|given| axes.iter().zip(given).map(ratio).collect());
+    let policy = call.call.text("keep_aspect_ratio_policy", "stretch")?;
+    let choose = if policy == "not_larger" { f64::min } else { f64::max };
+    Ok(ratios.and_then(|ratios| ratios.into_iter().reduce(choose)))
+}
+
 /// A size times a scale, rounded down.
 fn scale_size(size: &SymbolicSize, scale: f64) -> Option<SymbolicSize> {
     match size.number() {
         // The scale is an `f32`, as is the product in other systems.
         Some(number) => Some(known_size((number as f32 * scale as f32).floor() as i64)),
         None if scale.fract() == 0.0 && scale.abs() < 1e6 => size.times(&known_size(scale as i64)),
-        None if (1.0 / scale).fract() == 0.0 && scale > 0.0 => {
-            size.floor_divided((1.0 / scale) as i64)
+        // A multiple of 1/16 is exact, so rounding cannot change the result.
+        None if (16.0 * scale).fract() == 0.0 && (0.0..1e6).contains(&scale) => {
+            let (mut factor, mut divisor) = ((16.0 * scale) as i64, 16);
+            while factor % 2 == 0 && divisor > 1 {
+                (factor, divisor) = (factor / 2, divisor / 2);
+            }
+            size.times(&known_size(factor))?.floor_divided(divisor)
         }
         None => None,
     }
@@ -286,6 +356,9 @@ pub(super) fn grid_sample(call: &RuleCall<'_>) -> RuleResult {
     if x.len() < 3 || grid.len() != x.len() {
         return shape_error(format!("ranks {} and {} of operand and grid", x.len(), grid.len()));
     }
+    call.unify((&x[0], &grid[0]), "the batches of operand and grid")?;
+    let rank = known_size(x.len() as i64 - 2);
+    call.unify((&rank, &grid[grid.len() - 1]), "the spatial axes and the last axis of the grid")?;
     let mut sizes = x[..2].to_vec();
     sizes.extend(grid[1..grid.len() - 1].iter().cloned());
     array_result(&call.element(0)?, sizes)
@@ -295,6 +368,7 @@ pub(super) fn grid_sample(call: &RuleCall<'_>) -> RuleResult {
 pub(super) fn unpool(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
     let element = call.element(0)?;
+    call.expect_sizes(1, "the indices", x)?;
     if call.optional(2).is_some() {
         return array_result(&element, super::creation::shape_of_elements(call, 2)?);
     }
@@ -314,4 +388,33 @@ pub(super) fn unpool(call: &RuleCall<'_>) -> RuleResult {
         sizes.push(call.or_new_symbol(size, axis + 2));
     }
     array_result(&element, sizes)
+}
+
+/// `DeformConv`: a convolution with an offset, and a weight in the mask, for each element of each window.
+pub(super) fn deformable_convolution(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = convolved_sizes(call, (0, 1))?;
+    let weights = call.sizes(1)?;
+    let groups = known_size(call.call.int("offset_group", 1)?);
+    let taps = SymbolicSize::product(&weights[2..]).and_then(|taps| taps.times(&groups));
+    let offsets = taps.as_ref().and_then(|taps| taps.times(&known_size(sizes.len() as i64 - 2)));
+    let per_window = |count| -> Vec<Option<&SymbolicSize>> {
+        [Some(&sizes[0]), count].into_iter().chain(sizes[2..].iter().map(Some)).collect()
+    };
+    call.expect(2, "the offsets", &per_window(offsets.as_ref()))?;
+    call.expect(3, "the bias", &[Some(&sizes[1])])?;
+    call.expect(4, "the mask", &per_window(taps.as_ref()))?;
+    array_result(&call.element(0)?, sizes)
+}
+
+/// `CausalConvWithState`: each channel is convolved with its own kernel; the state has the last elements.
+pub(super) fn causal_convolution(call: &RuleCall<'_>) -> RuleResult {
+    let (x, weights) = (call.sizes_of_rank(0, 3)?.to_vec(), call.sizes_of_rank(1, 3)?);
+    call.expect(1, "the weights", &[Some(&x[1]), Some(&known_size(1)), None])?;
+    call.expect(2, "the bias", &[Some(&x[1])])?;
+    let before = call.or_new_symbol(weights[2].plus(&known_size(-1)), 2);
+    let state = vec![x[0].clone(), x[1].clone(), before];
+    call.expect_sizes(3, "the state", &state)?;
+    let element = call.element(0)?;
+    let typed = |sizes| TypedValue::of(ValueType::new(&element, sizes));
+    Ok(vec![typed(x), typed(state)])
 }

@@ -1,405 +1,333 @@
-"""Writes a model of many nodes with random attributes, and the types that ONNX's own inference gives.
+"""Compares the types that indim infers for ONNX nodes with those of ONNX's own inference.
 
-    onnx_shapes.py FOLDER COUNT SEED
+    onnx_shapes.py make FOLDER COUNT SEED
+    onnx_shapes.py compare FOLDER
 
-FOLDER gets model.onnx, and types.txt with a line for each result: its name and sizes, or `-` where ONNX knows
-nothing, such as `y12 2 3 4`. Nodes that ONNX refuses are left out.
+`make` writes random nodes into FOLDER: `OPSET.onnx` with sizes that are numbers, `OPSET-named.onnx` with the
+same nodes and names for sizes from 2 on. A third of the nodes get a wrong operand. For each model indim writes
+a text with a line for each node: its name, its verdict, the types of its results and the first problem, with
+`|` between them. `compare` reads these texts and prints the differences, each of which is an error unless
+`onnx_shape_exceptions.py` explains it.
 """
 
+import collections
+import math
+import multiprocessing
 import pathlib
+import pickle
 import random
+import re
 import sys
 
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
-FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
-
-
-class Maker:
-    """Random nodes, each with inputs of its own."""
-
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.inputs, self.arrays, self.count = [], [], 0
-
-    def shape(self, low, high, sizes=(1, 9)):
-        return [self.random.randint(*sizes) for _ in range(self.random.randint(low, high))]
-
-    def name(self, prefix):
-        self.count += 1
-        return f"{prefix}{self.count}"
-
-    def input(self, shape, kind=FLOAT):
-        name = self.name("x")
-        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
-        return name
-
-    def array(self, numbers, kind=numpy.int64):
-        name = self.name("c")
-        self.arrays.append(numpy_helper.from_array(numpy.array(numbers, kind), name))
-        return name
-
-    def node(self, operator, inputs, results=1, **attributes):
-        names = [self.name("y") for _ in range(results)]
-        return helper.make_node(operator, inputs, names, name=names[0], **attributes)
-
-    def maybe(self, **attributes):
-        """Each attribute with probability one half."""
-        return {name: value for name, value in attributes.items() if self.random.random() < 0.5}
-
-    def axis(self, rank):
-        return self.random.randint(-rank, rank - 1)
-
-    def axes(self, rank):
-        axes = self.random.sample(range(rank), self.random.randint(1, rank))
-        return [axis - rank if self.random.random() < 0.3 else axis for axis in axes]
-
-    def broadcast_pair(self):
-        result = self.shape(0, 4)
-        start = lambda: self.random.randint(0, len(result))
-        cut = lambda: [1 if self.random.random() < 0.3 else n for n in result[start():]]
-        return cut(), cut()
-
-
-def binary(m):
-    a, b = m.broadcast_pair()
-    operator = m.random.choice(["Add", "Sub", "Mul", "Div", "Pow", "Less", "Equal"])
-    return m.node(operator, [m.input(a), m.input(b)])
-
-
-def where(m):
-    a, b = m.broadcast_pair()
-    return m.node("Where", [m.input([1], BOOL), m.input(a), m.input(b)])
-
-
-def mat_mul(m):
-    a, b = m.broadcast_pair()
-    k = m.random.randint(1, 9)
-    left = a + [m.random.randint(1, 9), k] if m.random.random() < 0.8 else [k]
-    right = b + [k, m.random.randint(1, 9)] if m.random.random() < 0.8 else [k]
-    return m.node("MatMul", [m.input(left), m.input(right)])
-
-
-def gemm(m):
-    rows, inner, columns = (m.random.randint(1, 9) for _ in range(3))
-    a_is, b_is = m.random.randint(0, 1), m.random.randint(0, 1)
-    a = [inner, rows] if a_is else [rows, inner]
-    b = [columns, inner] if b_is else [inner, columns]
-    inputs = [m.input(a), m.input(b)] + ([m.input([columns])] if m.random.random() < 0.5 else [])
-    return m.node("Gemm", inputs, transA=a_is, transB=b_is)
-
-
-def windows(m, rank, kernel):
-    attributes = m.maybe(
-        strides=[m.random.randint(1, 3) for _ in range(rank)],
-        dilations=[m.random.randint(1, 2) for _ in range(rank)],
-    )
-    choice = m.random.random()
-    if choice < 0.5:
-        attributes["pads"] = [m.random.randint(0, max(0, kernel[i % rank] - 1)) for i in range(2 * rank)]
-    elif choice < 0.8:
-        attributes["auto_pad"] = m.random.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
-        attributes.pop("dilations", None)
-    return attributes
-
-
-def conv(m):
-    rank, group = m.random.randint(1, 3), m.random.choice([1, 1, 2])
-    kernel = [m.random.randint(1, 3) for _ in range(rank)]
-    channels, out = m.random.randint(1, 4), m.random.randint(1, 4) * group
-    x = [m.random.randint(1, 3), channels * group] + m.shape(rank, rank, (8, 14))
-    inputs = [m.input(x), m.input([out, channels] + kernel)]
-    return m.node("Conv", inputs, group=group, **windows(m, rank, kernel))
-
-
-def conv_transpose(m):
-    rank = m.random.randint(1, 2)
-    kernel = [m.random.randint(1, 3) for _ in range(rank)]
-    channels, out = m.random.randint(1, 4), m.random.randint(1, 4)
-    x = [1, channels] + m.shape(rank, rank, (4, 9))
-    attributes = m.maybe(strides=[m.random.randint(1, 3) for _ in range(rank)], pads=[0, 1][:1] * 2 * rank)
-    return m.node("ConvTranspose", [m.input(x), m.input([channels, out] + kernel)], **attributes)
-
-
-def pool(m):
-    rank = m.random.randint(1, 3)
-    kernel = [m.random.randint(1, 4) for _ in range(rank)]
-    attributes = windows(m, rank, kernel)
-    operator = m.random.choice(["MaxPool", "AveragePool"])
-    if operator == "AveragePool":
-        attributes.pop("dilations", None)
-    # With ceil_mode ONNX's inference counts windows that begin behind the axis, which its runtimes leave out.
-    x = [1, 2] + m.shape(rank, rank, (8, 14))
-    return m.node(operator, [m.input(x)], kernel_shape=kernel, **attributes)
-
-
-def global_pool(m):
-    return m.node(m.random.choice(["GlobalMaxPool", "GlobalAveragePool"]), [m.input(m.shape(3, 5))])
-
-
-def reduce(m):
-    shape = m.shape(1, 4)
-    operator = m.random.choice(["ReduceMean", "ReduceMax", "ReduceProd", "ReduceL2"])
-    attributes = m.maybe(axes=m.axes(len(shape)), keepdims=m.random.randint(0, 1))
-    return m.node(operator, [m.input(shape)], **attributes)
-
-
-def reduce_sum(m):
-    shape = m.shape(1, 4)
-    inputs = [m.input(shape), m.array(m.axes(len(shape)))]
-    return m.node("ReduceSum", inputs, **m.maybe(keepdims=0))
-
-
-def arg_max(m):
-    shape = m.shape(1, 4)
-    return m.node("ArgMax", [m.input(shape)], axis=m.axis(len(shape)), **m.maybe(keepdims=0))
-
-
-def gather(m):
-    shape = m.shape(1, 4)
-    inputs = [m.input(shape), m.input(m.shape(0, 3), INT64)]
-    return m.node("Gather", inputs, axis=m.axis(len(shape)))
-
-
-def element_indices(m, shape, axis):
-    """The shape of indices along an axis; along the others they have at most the size of the data."""
-    return [m.random.randint(1, 9 if at == axis % len(shape) else size) for at, size in enumerate(shape)]
-
-
-def gather_elements(m):
-    shape = m.shape(1, 4)
-    axis = m.axis(len(shape))
-    inputs = [m.input(shape), m.input(element_indices(m, shape, axis), INT64)]
-    return m.node("GatherElements", inputs, axis=axis)
-
-
-def gather_nd(m):
-    batch, shape = m.shape(0, 2), m.shape(1, 3)
-    depth = m.random.randint(1, len(shape))
-    indices = batch + m.shape(0, 2) + [depth]
-    return m.node("GatherND", [m.input(batch + shape), m.input(indices, INT64)], batch_dims=len(batch))
-
-
-def scatter_elements(m):
-    shape = m.shape(1, 4)
-    indices = element_indices(m, shape, 0)
-    return m.node("ScatterElements", [m.input(shape), m.input(indices, INT64), m.input(indices)])
-
-
-def top_k(m):
-    shape = m.shape(1, 4)
-    axis = m.axis(len(shape))
-    return m.node("TopK", [m.input(shape), m.array([m.random.randint(1, shape[axis])])], 2, axis=axis)
-
-
-def one_hot(m):
-    shape = m.shape(1, 3)
-    inputs = [m.input(shape, INT64), m.array([m.random.randint(1, 9)]), m.input([2])]
-    return m.node("OneHot", inputs, axis=m.random.randint(-len(shape) - 1, len(shape)))
-
-
-def non_zero(m):
-    return m.node("NonZero", [m.input(m.shape(1, 4))])
-
-
-def transpose(m):
-    shape = m.shape(1, 4)
-    perm = m.random.sample(range(len(shape)), len(shape))
-    return m.node("Transpose", [m.input(shape)], **m.maybe(perm=perm))
-
-
-def concat(m):
-    shape = m.shape(1, 4)
-    axis = m.axis(len(shape))
-    def part():
-        own = list(shape)
-        own[axis] = m.random.randint(1, 9)
-        return m.input(own)
-    return m.node("Concat", [part() for _ in range(m.random.randint(1, 4))], axis=axis)
-
-
-def split(m):
-    shape = m.shape(1, 4, (4, 9))
-    axis = m.axis(len(shape))
-    first = m.random.randint(1, shape[axis] - 1)
-    return m.node("Split", [m.input(shape), m.array([first, shape[axis] - first])], 2, axis=axis)
-
-
-def slices(m):
-    shape = m.shape(1, 4)
-    axes = sorted(m.random.sample(range(len(shape)), m.random.randint(1, len(shape))))
-    bound = lambda: m.random.choice([m.random.randint(-10, 10), 2**31 - 1, -(2**31)])
-    steps = [m.random.choice([1, 1, 2, 3, -1, -2]) for _ in axes]
-    lists = [[bound() for _ in axes], [bound() for _ in axes], axes, steps]
-    return m.node("Slice", [m.input(shape)] + [m.array(it) for it in lists])
-
-
-def reshape(m):
-    shape = m.shape(1, 4)
-    count = int(numpy.prod(shape))
-    target = m.random.choice([[-1], [0, -1], [count], [1, -1, 1], [shape[0], -1]])
-    return m.node("Reshape", [m.input(shape), m.array(target)])
-
-
-def squeeze(m):
-    shape = m.shape(1, 4)
-    axes = m.axes(len(shape))
-    for axis in axes:
-        shape[axis] = 1
-    return m.node("Squeeze", [m.input(shape), m.array(axes)])
-
-
-def unsqueeze(m):
-    shape = m.shape(0, 3)
-    rank = len(shape) + m.random.randint(1, 2)
-    axes = m.random.sample(range(rank), rank - len(shape))
-    return m.node("Unsqueeze", [m.input(shape), m.array(axes)])
-
-
-def flatten(m):
-    shape = m.shape(1, 4)
-    return m.node("Flatten", [m.input(shape)], axis=m.random.randint(-len(shape), len(shape)))
-
-
-def expand(m):
-    a, b = m.broadcast_pair()
-    return m.node("Expand", [m.input(a), m.array(b)])
-
-
-def tile(m):
-    shape = m.shape(1, 4)
-    return m.node("Tile", [m.input(shape), m.array([m.random.randint(0, 3) for _ in shape])])
-
-
-def pad(m):
-    shape = m.shape(1, 4)
-    pads = [m.random.randint(0, 3) for _ in range(2 * len(shape))]
-    return m.node("Pad", [m.input(shape), m.array(pads)])
-
-
-def einsum(m):
-    i, j, k = (m.random.randint(1, 9) for _ in range(3))
-    equation, shapes = m.random.choice([
-        ("ij,jk->ik", ([i, j], [j, k])),
-        ("bij, bjk -> bik", ([2, i, j], [2, j, k])),
-        ("ij,jk", ([i, j], [j, k])),
-        ("...ij,...jk->...ik", ([4, i, j], [4, j, k])),
-        ("ii->i", ([i, i],)),
-        ("ij->", ([i, j],)),
-    ])
-    return m.node("Einsum", [m.input(shape) for shape in shapes], equation=equation)
-
-
-def resize(m):
-    shape = [1, 2] + m.shape(2, 2, (3, 9))
-    if m.random.random() < 0.5:
-        scales = [1.0, 1.0] + [m.random.choice([0.5, 1.5, 2.0, 3.0]) for _ in range(2)]
-        return m.node("Resize", [m.input(shape), "", m.array(scales, numpy.float32)])
-    return m.node("Resize", [m.input(shape), "", "", m.array([1, 2] + m.shape(2, 2))])
-
-
-def recurrent(m):
-    operator, gates = m.random.choice([("LSTM", 4), ("GRU", 3), ("RNN", 1)])
-    direction = m.random.choice(["forward", "reverse", "bidirectional"])
-    directions, hidden = 1 + (direction == "bidirectional"), m.random.randint(1, 9)
-    x = m.shape(3, 3)
-    rows = gates * hidden
-    inputs = [m.input(x), m.input([directions, rows, x[2]]), m.input([directions, rows, hidden])]
-    results = 3 if operator == "LSTM" else 2
-    return m.node(operator, inputs, results, direction=direction, hidden_size=hidden)
-
-
-def same(m):
-    shape = m.shape(1, 4)
-    operator = m.random.choice(["Relu", "Softmax", "Erf", "Dropout", "Identity", "Hardmax", "LogSoftmax"])
-    return m.node(operator, [m.input(shape)])
-
-
-def moved(m):
-    block = m.random.randint(1, 3)
-    if m.random.random() < 0.5:
-        return m.node("DepthToSpace", [m.input([1, 2 * block * block, 3, 4])], blocksize=block)
-    return m.node("SpaceToDepth", [m.input([1, 2, 3 * block, 4 * block])], blocksize=block)
-
-
-def layer_normalization(m):
-    shape = m.shape(1, 4)
-    axis = m.axis(len(shape))
-    return m.node("LayerNormalization", [m.input(shape), m.input(shape[axis:])], axis=axis)
-
-
-def shapes_of(m):
-    shape = m.shape(0, 4)
-    start, end = m.random.randint(-4, 4), m.random.randint(-4, 4)
-    return m.node("Shape", [m.input(shape)], **m.maybe(start=start, end=end))
-
-
-def compress(m):
-    shape = m.shape(1, 4)
-    return m.node("Compress", [m.input(shape), m.input([3], BOOL)], **m.maybe(axis=m.axis(len(shape))))
-
-
-MAKERS = [
-    binary, where, mat_mul, gemm, conv, conv_transpose, pool, global_pool, reduce, reduce_sum, arg_max,
-    gather, gather_elements, gather_nd, scatter_elements, top_k, one_hot, non_zero, transpose, concat, split,
-    slices, reshape, squeeze, unsqueeze, flatten, expand, tile, pad, einsum, resize, recurrent, same, moved,
-    layer_normalization, shapes_of, compress,
-]
-
-
-def model_of(node, inputs, arrays):
-    used = set(node.input)
-    outputs = [onnx.ValueInfoProto(name=name) for name in node.output]
-    graph = helper.make_graph(
-        [node],
-        "g",
-        [it for it in inputs if it.name in used],
-        outputs,
-        [it for it in arrays if it.name in used],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-
-
-def inferred(node, maker):
-    """The sizes of each result, or None where ONNX refuses the node."""
-    try:
-        model = shape_inference.infer_shapes(
-            model_of(node, maker.inputs, maker.arrays), check_type=True, strict_mode=True, data_prop=True
-        )
-    except Exception:
+import onnx_shape_exceptions
+import onnx_shape_nodes
+from onnx_shape_nodes import MAKERS, Maker
+
+OPSETS = range(7, 29)
+
+# Names of element types: ONNX's and indim's.
+ELEMENTS = {
+    "FLOAT": "f32", "DOUBLE": "f64", "FLOAT16": "f16", "INT8": "i8", "UINT8": "u8", "INT32": "i32",
+    "INT64": "i64", "BOOL": "bool", "STRING": "string",
+}  # fmt: skip
+
+
+class Case:
+    """A node with the types that ONNX infers: None if ONNX refuses it."""
+
+    def __init__(self, maker, node, is_changed):
+        self.node, self.opset, self.is_changed = node, maker.opset, is_changed
+        self.inputs, self.constants = maker.inputs, maker.constants
+        self.types, self.refusal = None, ""
+        self.infer()
+
+    def infer(self):
+        try:
+            model = shape_inference.infer_shapes(
+                model_of([self]), check_type=True, strict_mode=True, data_prop=True
+            )
+        except Exception as error:
+            self.refusal = short(str(error))
+        else:
+            self.types = [type_text(value) for value in model.graph.output]
+
+    def describe(self):
+        shapes = [self.describe_operand(name) for name in self.node.input]
+        values = {it.name: helper.get_attribute_value(it) for it in self.node.attribute}
+        return f"{self.node.op_type}-{self.opset}({', '.join(shapes)}) {values}"
+
+    def describe_operand(self, name):
+        if name in self.inputs:
+            return str(self.inputs[name][1])
+        return f"={self.constants[name].tolist()}" if name else "-"
+
+
+def short(error):
+    """The part of an error's text that says what is wrong."""
+    lines = error.strip().splitlines()
+    text = re.split(r"Status Message: |\): \[|false\. ", lines[-1])[-1]
+    return text.removeprefix("[ShapeInferenceError] ")[-200:]
+
+
+def type_text(value):
+    """The type of a value as indim writes it, with `?` for an unknown size."""
+    tensor = value.type.tensor_type
+    element = ELEMENTS.get(TensorProto.DataType.Name(tensor.elem_type), "?")
+    if not tensor.HasField("shape"):
+        return f"{element}[...]"
+    sizes = [str(it.dim_value) if it.HasField("dim_value") else "?" for it in tensor.shape.dim]
+    return f"{element}[{', '.join(sizes)}]"
+
+
+def model_of(cases, is_named=False):
+    """A model of the nodes of cases of one opset."""
+    inputs, constants, nodes = [], [], []
+    for index, case in enumerate(cases):
+        name = lambda size: f"n{index}_{size}" if is_named and size > 1 else size
+        for operand, (kind, shape) in case.inputs.items():
+            inputs.append(helper.make_tensor_value_info(operand, kind, [name(size) for size in shape]))
+        constants += [numpy_helper.from_array(it, name) for name, it in case.constants.items()]
+        nodes.append(case.node)
+    outputs = [onnx.ValueInfoProto(name=name) for node in nodes for name in node.output]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
+    imports = [helper.make_opsetid("", cases[0].opset)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=10)
+
+
+def change(maker, node):
+    """Makes an operand wrong, in most cases. Returns whether something has changed."""
+    choices = [*maker.inputs, *maker.inputs, *maker.constants]
+    if not choices:
+        return False
+    name = maker.pick(*choices)
+    if name in maker.inputs:
+        shape = maker.inputs[name][1]
+        kind = maker.pick("insert", "remove", "size", "size", "size") if shape else "insert"
+        at = maker.size(0, max(0, len(shape) - 1))
+        if kind == "insert":
+            shape.insert(maker.size(0, len(shape)), maker.size(1, 5))
+        elif kind == "remove":
+            del shape[at]
+        else:
+            shape[at] = maker.pick(shape[at] + 1, shape[at] - 1, 2 * shape[at], 1, 0)
+        return True
+    array = maker.constants[name]
+    if array.ndim != 1 or maker.chance():
+        changed = array.copy()
+        flat = changed.reshape(-1)
+        if flat.size:
+            flat[maker.size(0, flat.size - 1)] += maker.pick(-1, 1, 5, -5)
+        maker.constants[name] = changed
+    else:
+        maker.constants[name] = numpy.append(array, array[-1:]) if maker.chance() else array[:-1]
+    return True
+
+
+def make(folder, count, seed):
+    names = sorted({operator for operator, *_ in MAKERS})
+    by_operator = {name: [row for row in MAKERS if row[0] == name] for name in names}
+    cases = []
+    for index in range(count):
+        operator = names[index % len(names)]
+        choice = random.Random(f"{seed} {index}")
+        _, since, until, function = choice.choice(by_operator[operator])
+        maker = Maker(choice.random(), operator, choice.randint(since, until), index * 100)
+        node = function(maker)
+        is_changed = choice.random() < 0.4 and change(maker, node)
+        cases.append(Case(maker, node, is_changed))
+    (folder / "cases.pickle").write_bytes(pickle.dumps(cases))
+    for opset in OPSETS:
+        of_opset = [case for case in cases if case.opset == opset]
+        (folder / f"{opset}.onnx").write_bytes(model_of(of_opset).SerializeToString())
+        named = [case for case in of_opset if not case.is_changed]
+        (folder / f"{opset}-named.onnx").write_bytes(model_of(named, True).SerializeToString())
+    accepted = {case.node.op_type for case in cases if case.types and not case.is_changed}
+    missing = sorted(set(names) - accepted)
+    assert not missing, f"ONNX accepts no node of {missing}"
+    inferred = {
+        it.name for it in onnx.defs.get_all_schemas() if it.domain == "" and it.since_version <= OPSETS[-1]
+    }
+    missing = sorted(inferred - set(names) - onnx_shape_exceptions.WITHOUT_NODES)
+    assert not missing, f"no maker for {missing}"
+
+
+def evaluated(size, values):
+    """The number that a symbolic size stands for; None if it is a new name."""
+    if "[" in size or "." in size:
         return None
-    lines = []
-    for value in model.graph.output:
-        tensor = value.type.tensor_type
-        if not tensor.HasField("shape"):
-            lines.append(f"{value.name} -")
+    text = re.sub(r"n\d+_(\d+)", r"\1", size)
+    known = {"floor": math.floor, "min": min, "broadcast": max}
+    return eval(text, {"__builtins__": {}}, known)
+
+
+def split_type(text):
+    """Element type and sizes; the sizes are None if the rank is unknown."""
+    element, _, sizes = text.partition("[")
+    sizes = sizes.removesuffix("]") if not sizes.endswith("]]") else sizes[:-1]
+    if sizes == "...":
+        return element, None
+    # Commas inside brackets and parentheses belong to one size.
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(sizes):
+        depth += (char in "([") - (char in ")]")
+        if char == "," and depth == 0:
+            parts.append(sizes[start:at].strip())
+            start = at + 1
+    return element, [*parts, sizes[start:].strip()] if sizes else []
+
+
+def difference(found, expected):
+    """How the type that indim infers differs from ONNX's, or None."""
+    (element, sizes), (other, others) = split_type(found), split_type(expected)
+    if element != other and other != "?":
+        return "element type"
+    if others is None:
+        return None
+    if sizes is None:
+        return "unknown"
+    if len(sizes) != len(others):
+        return "rank"
+    for size, number in zip(sizes, others):
+        if number == "?":
             continue
-        sizes = [str(d.dim_value) if d.HasField("dim_value") else "?" for d in tensor.shape.dim]
-        lines.append(" ".join([value.name, *sizes]))
-    return lines
+        value = evaluated(size, {})
+        if value is None:
+            return "unknown size"
+        if value != int(number):
+            return "size"
+    return None
+
+
+def run(case):
+    """True if ONNX Runtime runs the node, None if it lacks the operator or the opset, else the error."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    states = onnxruntime.capi.onnxruntime_pybind11_state
+    try:
+        content = model_of([case]).SerializeToString()
+        session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        arrays = {}
+        for name, (kind, shape) in case.inputs.items():
+            dtype = helper.tensor_dtype_to_np_dtype(kind)
+            # A divisor must not be 0.
+            make = numpy.ones if kind == TensorProto.BOOL or case.node.op_type == "Mod" else numpy.zeros
+            arrays[name] = make(shape, object if kind == TensorProto.STRING else dtype)
+        session.run(None, arrays)
+    except states.NotImplemented:
+        return None
+    except Exception as error:
+        is_of_system = any(it in str(error) for it in ("under development", "locale", "not supported"))
+        return None if is_of_system else short(str(error))
+    return True
+
+
+class Runtime:
+    """A process with ONNX Runtime, which wrong operands can end."""
+
+    def __init__(self):
+        self.connection = None
+
+    def start(self):
+        self.connection, other = multiprocessing.Pipe()
+        process = multiprocessing.Process(target=self.serve, args=(other, self.connection), daemon=True)
+        process.start()
+        other.close()
+
+    @staticmethod
+    def serve(connection, other):
+        other.close()
+        try:
+            while True:
+                connection.send(run(connection.recv()))
+        except EOFError:
+            pass  # The comparison has ended.
+
+    def runs(self, case):
+        """The result of `run`; None if the process ends or hangs."""
+        if self.connection is None:
+            self.start()
+        try:
+            self.connection.send(case)
+            if self.connection.poll(20):
+                return self.connection.recv()
+        except (EOFError, OSError):
+            pass  # The process has ended.
+        self.connection = None
+        return None
+
+
+def found_types(folder, name):
+    """The verdict, types and problem of each node in a text that indim has written."""
+    found = {}
+    for line in (folder / f"{name}.txt").read_text().splitlines():
+        node, verdict, *types, problem = line.split("|")
+        found[node] = (verdict, types, problem)
+    return found
+
+
+def compare(folder):
+    cases = pickle.loads((folder / "cases.pickle").read_bytes())
+    differences, counts, runtime = collections.defaultdict(list), collections.Counter(), Runtime()
+
+    def differs(case, kind, text):
+        reason = onnx_shape_exceptions.reason(case, kind)
+        counts["explained" if reason else kind] += 1
+        if not reason:
+            differences[case.node.op_type, kind].append(f"{case.describe()}: {text}")
+
+    plain = {opset: found_types(folder, opset) for opset in OPSETS}
+    named = {opset: found_types(folder, f"{opset}-named") for opset in OPSETS}
+    for case in cases:
+        verdict, types, problem = plain[case.opset][case.node.name]
+        counts["nodes"] += 1
+        if case.types is None and verdict == "illegal":
+            counts["both refuse"] += 1
+        elif case.types is None:
+            differs(case, "missed", f"{case.refusal}, but {types}")
+        elif verdict == "illegal":
+            result = runtime.runs(case)
+            if not case.is_changed or result is True:
+                differs(case, "false alarm", f"{problem}; onnx {case.types}; runtime: {result}")
+        else:
+            counts["compared"] += 1
+            kinds = [difference(*pair) for pair in zip(types, case.types)]
+            for kind in filter(None, kinds):
+                differs(case, kind, f"{types}, not {case.types}")
+            if case.is_changed and not any(kinds):
+                result = runtime.runs(case)
+                counts[f"runtime {'runs' if result is True else 'refuses' if result else 'lacks'}"] += 1
+                if isinstance(result, str):
+                    differs(case, "missed by both", f"{types}; {result}")
+        if not case.is_changed and case.types is not None and verdict != "illegal":
+            verdict, types, problem = named[case.opset][case.node.name]
+            counts["compared with names"] += 1
+            if verdict == "illegal":
+                differs(case, "false alarm with names", problem)
+                continue
+            for kind in filter(None, (difference(*pair) for pair in zip(types, case.types))):
+                differs(case, f"{kind} with names", f"{types}, not {case.types}")
+    print(dict(counts))
+    for (operator, kind), texts in sorted(differences.items(), key=lambda it: (it[0][1], it[0][0])):
+        print(f"{operator}: {kind}, {len(texts)} times")
+        for text in texts[:4]:
+            print(f"    {text}")
+    return not differences and counts["compared"] > 1000
 
 
 def main():
-    folder, count, seed = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    nodes, lines, inputs, arrays = [], [], [], []
-    for index in range(count):
-        maker = Maker(seed * 1_000_003 + index)
-        maker.count = index * 100
-        node = MAKERS[index % len(MAKERS)](maker)
-        known = inferred(node, maker)
-        if known is None:
-            continue
-        nodes.append(node)
-        lines += known
-        inputs += maker.inputs
-        arrays += maker.arrays
-    outputs = [onnx.ValueInfoProto(name=name) for node in nodes for name in node.output]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, arrays)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    (folder / "model.onnx").write_bytes(model.SerializeToString())
-    (folder / "types.txt").write_text("\n".join(lines))
+    folder = pathlib.Path(sys.argv[2])
+    if sys.argv[1] == "make":
+        make(folder, int(sys.argv[3]), int(sys.argv[4]))
+    elif not compare(folder):
+        sys.exit("the inference of indim differs from ONNX's")
 
 
 if __name__ == "__main__":
