@@ -171,6 +171,13 @@ pub struct TypeProto {
     pub optional_type: Option<Bytes>,
 }
 
+/// A type of sequences or optional values: that of their elements.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ContainedTypeProto {
+    #[prost(message, optional, tag = "1")]
+    pub elem_type: Option<TypeProto>,
+}
+
 /// A type of arrays.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TensorTypeProto {

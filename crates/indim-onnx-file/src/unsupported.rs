@@ -53,9 +53,33 @@ pub fn why_unknown(proto: &NodeProto) -> Option<String> {
             Some("no operator of ONNX that is known has this name".to_owned())
         }
         "" => None,
+        "ai.onnx.ml" if LEARNING_OPERATORS.contains(&proto.op_type.as_str()) => None,
         domain => Some(format!("the model has no function of this name in the domain {domain}")),
     }
 }
+
+/// The operators of the domain `ai.onnx.ml`, none of which indim computes.
+const LEARNING_OPERATORS: &[&str] = &[
+    "ArrayFeatureExtractor",
+    "Binarizer",
+    "CastMap",
+    "CategoryMapper",
+    "DictVectorizer",
+    "FeatureVectorizer",
+    "Imputer",
+    "LabelEncoder",
+    "LinearClassifier",
+    "LinearRegressor",
+    "Normalizer",
+    "OneHotEncoder",
+    "SVMClassifier",
+    "SVMRegressor",
+    "Scaler",
+    "TreeEnsemble",
+    "TreeEnsembleClassifier",
+    "TreeEnsembleRegressor",
+    "ZipMap",
+];
 
 /// The unsupported operators of ONNX.
 pub const UNSUPPORTED_OPERATORS: &[&str] = &[

@@ -24,6 +24,8 @@ pub(super) struct TypedValue {
     pub(super) elements: Option<Vec<SymbolicSize>>,
     /// All elements, if they are few and known.
     pub(super) array: Option<Array>,
+    /// The type of the elements of a sequence.
+    pub(super) item: Option<ValueType>,
 }
 
 impl TypedValue {

@@ -21,7 +21,8 @@ impl Walker<'_> {
         operands: &[Option<TypedValue>],
     ) -> Result<NodeInference, FormatError> {
         let results = match &flat.node.proto.op_type[..] {
-            "If" => self.branches(flat)?,
+            "If" => self.branches(flat, operands.first().and_then(Option::as_ref))?,
+            "SequenceMap" => self.infer_map(flat, operands)?,
             "Loop" => self.infer_loop(flat, operands)?,
             _ => self.infer_scan(flat, operands)?,
         };
@@ -63,18 +64,25 @@ impl Walker<'_> {
     }
 
     /// `If`: a size that differs between the branches becomes a new symbol; a rank or element type that
-    /// differs is unknown.
-    fn branches(&mut self, flat: &FlatNode) -> Result<Option<Vec<TypedValue>>, FormatError> {
+    /// differs is unknown. A branch that never runs, because the condition is known, is left out.
+    fn branches(
+        &mut self,
+        flat: &FlatNode,
+        condition: Option<&TypedValue>,
+    ) -> Result<Option<Vec<TypedValue>>, FormatError> {
+        if let Some([condition]) = condition.and_then(TypedValue::symbols).as_deref()
+            && let Some(number) = condition.number()
+        {
+            let live = if number != 0 { "then_branch" } else { "else_branch" };
+            return self.region(flat, live, &[]);
+        }
         let then = self.region(flat, "then_branch", &[])?;
         let other = self.region(flat, "else_branch", &[])?;
         let (Some(then), Some(other)) = (then, other) else { return Ok(None) };
         let result =
             |position: usize| flat.node.proto.output.get(position).map_or("", String::as_str);
         let pairs = then.into_iter().zip(other).enumerate();
-        let types = pairs.map(|(at, (a, b))| {
-            TypedValue::of(join_types(&a.value_type, &b.value_type, result(at)))
-        });
-        Ok(Some(types.collect()))
+        Ok(Some(pairs.map(|(at, (a, b))| a.joined(&b, result(at))).collect()))
     }
 
     /// `Loop`: the final states, then the values of all steps, stacked along a new axis 0. If the body
@@ -104,8 +112,7 @@ impl Walker<'_> {
             for at in changed {
                 let name = operand(at + 2).map_or(String::new(), |operand| operand.name);
                 let name = format!("{name}, of a later step");
-                let (before, after) = (&carried[at].value_type, &outputs[at + 1].value_type);
-                given[at + 2].value_type = join_types(before, after, &name);
+                given[at + 2] = carried[at].joined(&outputs[at + 1], &name);
             }
             outputs = self.region(flat, "body", &given)?.unwrap_or_default();
         }
@@ -117,9 +124,7 @@ impl Walker<'_> {
         for (at, output) in outputs.into_iter().skip(1).enumerate() {
             let name = flat.node.proto.output.get(at).map_or("", String::as_str);
             results.push(match given.get(at + 2) {
-                Some(before) => {
-                    TypedValue::of(join_types(&before.value_type, &output.value_type, name))
-                }
+                Some(before) => before.joined(&output, name),
                 None => {
                     let trips = trips.clone();
                     let trips = trips.unwrap_or_else(|| SymbolicSize::atom(&format!("{name}[0]")));
@@ -170,7 +175,7 @@ impl Walker<'_> {
         let results = outputs.into_iter().enumerate().map(|(at, output)| {
             let name = flat.node.proto.output.get(at).map_or("", String::as_str);
             let Some(scan) = at.checked_sub(states) else {
-                return TypedValue::of(join_types(&given[at].value_type, &output.value_type, name));
+                return given[at].joined(&output, name);
             };
             let length =
                 length.clone().unwrap_or_else(|| SymbolicSize::atom(&format!("{name}[length]")));
@@ -184,6 +189,27 @@ impl Walker<'_> {
         Ok(Some(results.collect()))
     }
 
+    /// `SequenceMap`: a sequence of the results of the body, which runs for each element of operand 0.
+    fn infer_map(
+        &mut self,
+        flat: &FlatNode,
+        operands: &[Option<TypedValue>],
+    ) -> Result<Option<Vec<TypedValue>>, FormatError> {
+        let operand = |typed: &Option<TypedValue>| typed.clone().unwrap_or_default();
+        let Some(length) = operands.first().map(operand).and_then(|it| it.value_type.sizes?.pop())
+        else {
+            return Ok(None);
+        };
+        let given: Vec<TypedValue> = operands
+            .iter()
+            .map(operand)
+            .map(|typed| typed.item.clone().map_or(typed, TypedValue::of))
+            .collect();
+        let outputs = self.region(flat, "body", &given)?;
+        let sequence = |output: TypedValue| TypedValue::sequence(output.value_type, length.clone());
+        Ok(outputs.map(|outputs| outputs.into_iter().map(sequence).collect()))
+    }
+
     /// The lengths of the outline's lists before a body that may be walked again.
     fn checkpoint(&self) -> [usize; 3] {
         let outline = &self.outline;
@@ -195,13 +221,14 @@ impl Walker<'_> {
         self.outline.nodes.truncate(nodes);
         self.outline.values.truncate(values);
         self.arrays.truncate(values);
+        self.items.retain(|&value, _| value < values);
         self.outline.contradictions.truncate(contradictions);
     }
 }
 
 /// The type of a value that has one of two types, as that of an `If` or of a state. Sizes that differ
 /// become new symbols, named after `name`; a rank or element type that differs is unknown.
-fn join_types(first: &ValueType, second: &ValueType, name: &str) -> ValueType {
+pub(super) fn join_types(first: &ValueType, second: &ValueType, name: &str) -> ValueType {
     let sizes = match (&first.sizes, &second.sizes) {
         (Some(a), Some(b)) if a.len() == b.len() => {
             let open = |axis| SymbolicSize::atom(&format!("{name}[{axis}]"));

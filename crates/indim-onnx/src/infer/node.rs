@@ -57,7 +57,7 @@ impl NodeInference {
             value_type: ValueType::of_arrays(&result.array_type),
             elements: by_rule.get(at).and_then(|typed| typed.elements.clone()),
             array: result.elements,
-            name: String::new(),
+            ..TypedValue::default()
         });
         NodeInference {
             results: Some(results.collect()),
@@ -91,7 +91,7 @@ impl Walker<'_> {
         let operator = Operator::named(&proto.op_type).filter(|_| is_own);
         let operator =
             operator.and_then(|operator| Some((operator, operator.signature.version(opset)?)));
-        let row = RuleRow::named(&proto.op_type).filter(|_| is_own);
+        let row = RuleRow::named(domain_of(&proto.domain), &proto.op_type);
         let name = row.map_or("", |row| row.static_name(&proto.op_type));
         let flat = FlatNode {
             node: node.clone(),
@@ -108,10 +108,11 @@ impl Walker<'_> {
             flat.operands.iter().map(|operand| operand.map(|it| self.typed(it))).collect();
         let rules = NodeRules { row, operator: operator.map(|(operator, _)| operator) };
         let outline_node = self.outline_node(&flat, &rules, location);
-        let inference = match is_own && matches!(&proto.op_type[..], "If" | "Loop" | "Scan") {
-            true => self.control(&flat, &typed)?,
-            false => self.infer_results(&flat, &rules, &typed),
-        };
+        let inference =
+            match is_own && matches!(&proto.op_type[..], "If" | "Loop" | "Scan" | "SequenceMap") {
+                true => self.control(&flat, &typed)?,
+                false => self.infer_results(&flat, &rules, &typed),
+            };
         // The nodes in the bodies of this node are in the list before it.
         let number = self.outline.nodes.len();
         self.outline.nodes.push(OutlineNode {
@@ -230,6 +231,7 @@ impl Walker<'_> {
                 continue;
             }
             let stated = self.scope().stated.get(name).cloned();
+            let item = typed.item.clone().or_else(|| stated.as_ref()?.item.clone());
             let value = self.result(number, name, typed, stated.as_ref());
             let (mut value, array) = value;
             value.repeated_axes = constant_axes(flat);
@@ -237,6 +239,7 @@ impl Walker<'_> {
                 value.source = TypeSource::UnknownBecauseOf(cause);
             }
             let index = self.new_value(value, array);
+            self.items.extend(item.map(|item| (index, item)));
             self.outline.nodes[number].results.push(Some(index));
             let defined = self.scope().define(name, Some(index));
             defined.map_err(|kind| kind.at(location.clone()))?;

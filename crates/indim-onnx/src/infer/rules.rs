@@ -7,7 +7,10 @@
 use indim_model::outline::NodeRole;
 
 use super::call::Rule;
-use super::{creation, elementwise, indexing, products, recurrent, strings, views, windows};
+use super::{
+    creation, elementwise, indexing, learning, products, recurrent, sequences, strings, views,
+    windows,
+};
 
 /// The shape rule of operators.
 pub(super) struct RuleRow {
@@ -25,9 +28,14 @@ const fn with_role(names: &'static [&'static str], rule: Rule, role: NodeRole) -
 }
 
 impl RuleRow {
-    /// The rule of an operator of ONNX.
-    pub(super) fn named(name: &str) -> Option<&'static RuleRow> {
-        RULES.iter().find(|row| row.names.contains(&name))
+    /// The rule of an operator of a domain of ONNX.
+    pub(super) fn named(domain: &str, name: &str) -> Option<&'static RuleRow> {
+        let rules = match domain {
+            "" => RULES,
+            "ai.onnx.ml" => LEARNING_RULES,
+            _ => return None,
+        };
+        rules.iter().find(|row| row.names.contains(&name))
     }
 
     /// The name of an operator, as a static text.
@@ -165,4 +173,29 @@ const RULES: &[RuleRow] = &[
     row(&["Col2Im"], recurrent::blocks),
     row(&["AffineGrid"], recurrent::affine_grid),
     row(&["CenterCropPad"], recurrent::crop_or_pad),
+    row(&["SequenceEmpty"], sequences::empty),
+    row(&["SequenceConstruct"], sequences::construct),
+    row(&["SequenceAt"], sequences::at),
+    row(&["SequenceInsert"], sequences::insert),
+    row(&["SequenceErase"], sequences::erase),
+    row(&["SequenceLength"], sequences::length),
+    row(&["SplitToSequence"], sequences::split),
+    row(&["ConcatFromSequence"], sequences::concat),
+    with_role(&["Optional", "OptionalGetElement"], sequences::optional, NodeRole::SameShape),
+    row(&["OptionalHasElement"], sequences::is_present),
+];
+
+/// The rules of the domain `ai.onnx.ml`.
+#[rustfmt::skip]
+const LEARNING_RULES: &[RuleRow] = &[
+    with_role(&["Binarizer", "Imputer"], elementwise::same_type, NodeRole::SameShape),
+    with_role(&["Normalizer", "Scaler"], learning::floats, NodeRole::SameShape),
+    row(&["LinearRegressor", "SVMRegressor", "TreeEnsembleRegressor"], learning::regressor),
+    row(&["TreeEnsemble"], learning::trees),
+    row(&["LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier"], learning::classifier),
+    row(&["ArrayFeatureExtractor"], learning::features),
+    row(&["FeatureVectorizer"], learning::vectorizer),
+    row(&["OneHotEncoder"], learning::categories),
+    with_role(&["CategoryMapper", "LabelEncoder"], learning::encoder, NodeRole::SameShape),
+    row(&["ZipMap"], learning::maps),
 ];

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use indim_model::outline::{OutlineValue, ValueType};
+use indim_model::outline::{OutlineValue, SymbolicSize, ValueType};
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, ModelInput};
 
+use super::call::TypedValue;
 use indim_onnx_file::body::{GraphBody, NodeAttributes, decoded};
-use indim_onnx_file::messages::ValueInfoProto;
+use indim_onnx_file::messages::{ContainedTypeProto, TypeProto, ValueInfoProto};
 use indim_onnx_file::types::{declared_at, element_name, sizes_of};
 
 /// A body during its traversal, with the values of its names.
@@ -90,6 +91,8 @@ pub(super) fn value_of(scopes: &[Scope], name: &str) -> Result<Option<usize>, Fo
 pub(super) struct StatedType {
     pub(super) input: ModelInput,
     pub(super) value_type: ValueType,
+    /// The type of the elements of a sequence.
+    pub(super) item: Option<ValueType>,
 }
 
 impl StatedType {
@@ -102,20 +105,24 @@ impl StatedType {
     ) -> Result<StatedType, FormatError> {
         let location = || Location::described(format!("a type of {what}"));
         let info: ValueInfoProto = decoded(bytes.clone(), location)?;
-        let tensor = info.r#type.as_ref().and_then(|stated| stated.tensor_type.as_ref());
-        let sizes = tensor.and_then(|tensor| tensor.shape.as_ref());
-        let sizes = sizes.map(|shape| sizes_of(shape, limits)).transpose();
-        let element = tensor.map(|tensor| tensor.elem_type).filter(|&number| number != 0);
-        let element = element.map(|number| Arc::<str>::from(element_name(number.into())));
-        let input = ModelInput {
-            dtype: element.as_ref().and_then(|element| element.parse().ok()),
-            sizes: sizes.map_err(|kind| kind.at(declared_at(what, &info.name)))?,
-            has_default: false,
-            is_shape: false,
-            name: info.name,
+        let at = |kind: FormatErrorKind| kind.at(declared_at(what, &info.name));
+        let contained = |bytes: bytes::Bytes| {
+            let contained: ContainedTypeProto = decoded(bytes, location)?;
+            Ok::<TypeProto, FormatError>(contained.elem_type.unwrap_or_default())
         };
-        let value_type = ValueType { element, ..ValueType::declared(&input) };
-        Ok(StatedType { input, value_type })
+        let mut stated = info.r#type.unwrap_or_default();
+        // An optional value has the type of its value.
+        if let Some(bytes) = stated.optional_type.take() {
+            stated = contained(bytes)?;
+        }
+        let (input, value_type) = array_type(&info.name, &stated, limits).map_err(at)?;
+        let Some(bytes) = stated.sequence_type.take() else {
+            return Ok(StatedType { input, value_type, item: None });
+        };
+        let name = format!("{}.each", info.name);
+        let (_, item) = array_type(&name, &contained(bytes)?, limits).map_err(at)?;
+        let typed = TypedValue::sequence(item, SymbolicSize::open(&info.name, 0));
+        Ok(StatedType { input, value_type: typed.value_type, item: typed.item })
     }
 
     pub(super) fn value(&self) -> OutlineValue {
@@ -126,4 +133,28 @@ impl StatedType {
             ..OutlineValue::default()
         }
     }
+}
+
+/// A declared array; its types are unknown if it is no array.
+///
+/// # Errors
+/// `limit`.
+fn array_type(
+    name: &str,
+    stated: &TypeProto,
+    limits: &FormatLimits,
+) -> Result<(ModelInput, ValueType), FormatErrorKind> {
+    let tensor = stated.tensor_type.as_ref();
+    let sizes = tensor.and_then(|tensor| tensor.shape.as_ref());
+    let element = tensor.map(|tensor| tensor.elem_type).filter(|&number| number != 0);
+    let element = element.map(|number| Arc::<str>::from(element_name(number.into())));
+    let input = ModelInput {
+        dtype: element.as_ref().and_then(|element| element.parse().ok()),
+        sizes: sizes.map(|shape| sizes_of(shape, limits)).transpose()?,
+        has_default: false,
+        is_shape: false,
+        name: name.to_owned(),
+    };
+    let value_type = ValueType { element, ..ValueType::declared(&input) };
+    Ok((input, value_type))
 }

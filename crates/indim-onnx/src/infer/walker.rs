@@ -3,11 +3,13 @@
 //! Each node counts against the limit on operations, each region and call against a limit on depth, so
 //! that the walk of every file ends.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use indim_graph::Array;
-use indim_model::outline::{Outline, OutlineOptions, OutlineValue, SizeNames, TypeSource};
+use indim_model::outline::{
+    Outline, OutlineOptions, OutlineValue, SizeNames, TypeSource, ValueType,
+};
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, SourceFile};
 
 use super::call::TypedValue;
@@ -38,6 +40,8 @@ pub(super) struct Walker<'m> {
     pub(super) outline: Outline,
     /// Known elements of each value of the outline, if they are few.
     pub(super) arrays: Vec<Option<Array>>,
+    /// The types of the elements of sequences, by the values of the outline.
+    pub(super) items: HashMap<usize, ValueType>,
     pub(super) scopes: Vec<Scope>,
     pub(super) size_names: SizeNames,
     /// Keeps the attributes alive, because `tensors` caches arrays by the addresses of attributes.
@@ -72,6 +76,7 @@ pub(crate) fn outline(
         tensors: Tensors::new(source, limits),
         outline: Outline::default(),
         arrays: Vec::new(),
+        items: HashMap::new(),
         scopes: Vec::new(),
         size_names: SizeNames::default(),
         kept: Vec::new(),
@@ -140,16 +145,19 @@ impl Walker<'_> {
         for (position, bytes) in graph.input.iter().enumerate() {
             let stated = StatedType::decode(bytes, "input", self.limits)?;
             let mut value = stated.value();
+            let mut item = stated.item.clone();
             let given = given.and_then(|given| given.get(position));
             if let Some(given) = given {
                 value.value_type = given.value_type.completed_by(&value.value_type);
                 value.elements = given.elements.clone();
+                item = given.item.clone().or(item);
             }
             if let Some(declared) = self.declared(&value.name) {
                 value.value_type = declared;
             }
             let name = value.name.clone();
             let index = self.new_value(value, given.and_then(|given| given.array.clone()));
+            self.items.extend(item.map(|item| (index, item)));
             let defined = self.scope().define(&name, Some(index));
             defined.map_err(|kind| kind.at(Location::described("an input".to_owned())))?;
             inputs.push(index);
@@ -158,7 +166,7 @@ impl Walker<'_> {
     }
 
     /// The type that the caller declares for a name.
-    pub(super) fn declared(&self, name: &str) -> Option<indim_model::outline::ValueType> {
+    pub(super) fn declared(&self, name: &str) -> Option<ValueType> {
         let mut declared = self.options.declared.iter();
         declared.find(|(known, _)| known == name).map(|(_, value_type)| value_type.clone())
     }
@@ -314,6 +322,7 @@ impl Walker<'_> {
             value_type: value.value_type.clone(),
             elements: value.elements.clone(),
             array: self.arrays[index].clone(),
+            item: self.items.get(&index).cloned(),
         }
     }
 }

@@ -21,11 +21,11 @@ pub(super) fn lint(name: &str, content: impl Into<Vec<u8>>) -> LintReport {
     LintReport::new(SourceFile::new(name, content.into()), &LintOptions::default()).unwrap()
 }
 
-fn named(name: &str) -> Message {
+pub(super) fn named(name: &str) -> Message {
     Message::default().bytes(1, name)
 }
 
-fn graph_attribute(name: &str, nodes: &[Message], outputs: &[&str]) -> Message {
+pub(super) fn graph_attribute(name: &str, nodes: &[Message], outputs: &[&str]) -> Message {
     let graph = nodes.iter().fold(Message::default(), |graph, node| graph.bytes(1, node));
     let graph = outputs.iter().fold(graph, |graph, output| graph.bytes(12, named(output)));
     Message::default().bytes(1, name).bytes(6, graph).int(20, 5)

@@ -7,6 +7,8 @@ mod hlo_proto;
 mod lint;
 mod lint_openvino;
 mod lint_operands;
+mod lint_operator_sets;
+mod lint_sequences;
 mod loops;
 mod onnx_control;
 mod onnx_control_random;
