@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use indim_graph::Array;
 use indim_model::FormatErrorKind;
+use indim_ops::Element;
+use indim_shape::RuleSet;
 
 use crate::flatten::FlatNode;
 use crate::messages::{AttributeProto, TensorProto};
+use crate::tensor::Tensors;
 
 /// The kind of an attribute, with its number in `AttributeProto`. Old files omit the number, which then
 /// reads as 0.
@@ -159,4 +163,48 @@ impl FlatNode {
         let missing = || FormatErrorKind::attribute(name, AttributeKind::Tensor.expected());
         attribute.t.as_ref().map(Some).ok_or_else(missing)
     }
+}
+
+/// Facts that follow from the attributes alone.
+impl FlatNode {
+    /// The broadcast rule of binary operators; before opset 7 the attributes `broadcast` and `axis` state it.
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub fn broadcast_rule(&self) -> AttributeResult<RuleSet> {
+        if self.version >= 7 {
+            return Ok(RuleSet::Numpy);
+        }
+        let (broadcast, axis) = (self.int("broadcast", 0)? != 0, self.optional_int("axis")?);
+        Ok(RuleSet::OnnxLegacy { broadcast, axis })
+    }
+
+    /// The array of a node `Constant`.
+    ///
+    /// # Errors
+    /// `attribute` if the node states no value; those of [`Tensors::array`].
+    pub fn constant(&self, tensors: &Tensors) -> AttributeResult<Array> {
+        if let Some(tensor) = self.tensor("value")? {
+            return tensors.attribute_array(tensor);
+        }
+        if let Some(number) = self.optional_float("value_float")? {
+            return Ok(Array::from_scalar(number as f32));
+        }
+        if let Some(number) = self.optional_int("value_int")? {
+            return Ok(Array::from_scalar(number));
+        }
+        if let Some(numbers) = self.floats("value_floats")? {
+            return list_array(numbers.to_vec());
+        }
+        match self.ints("value_ints")? {
+            Some(numbers) => list_array(numbers),
+            None => Err(FormatErrorKind::attribute("value", "is missing")),
+        }
+    }
+}
+
+fn list_array<T: Element>(elements: Vec<T>) -> AttributeResult<Array> {
+    let count = elements.len();
+    Array::from_data([count], T::into_data(elements))
+        .map_err(|_| FormatErrorKind::attribute("value", "is not an array"))
 }

@@ -8,7 +8,6 @@ use indim_graph::Array;
 use indim_ops::ArrayType;
 
 use super::call::{Call, LoweringResult};
-use super::constants;
 use super::elementwise;
 use super::model::OnnxModel;
 use super::operators::{Lowering, Operator, Step};
@@ -148,8 +147,7 @@ impl<'m> ProgramBuilder<'m> {
         let call = Call { builder: &builder, node, operands: &operands, tensors, rule: &rule };
         let results = match lowering {
             Lowering::Constant => {
-                let array =
-                    constants::constant_of_node(&call).map_err(|kind| kind.at(location()))?;
+                let array = call.node.constant(call.tensors).map_err(|kind| kind.at(location()))?;
                 vec![self.constant(array, location)?]
             }
             _ => {
@@ -259,7 +257,7 @@ fn lower(lowering: &Lowering, call: &Call<'_>) -> LoweringResult {
         Lowering::Reduction(reduction) => reductions::reduce(call, *reduction),
         Lowering::GlobalPool(function) => reductions::pool(call, *function),
         Lowering::Constant => {
-            Ok(vec![KnownValue::constant(call.builder, constants::constant_of_node(call)?)])
+            Ok(vec![KnownValue::constant(call.builder, call.node.constant(call.tensors)?)])
         }
         // Never reached: `control.rs` builds loops and branches, and `infer/control.rs` infers their
         // types.

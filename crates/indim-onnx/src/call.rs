@@ -185,13 +185,7 @@ impl Call<'_> {
     /// # Errors
     /// `attribute`.
     pub(super) fn broadcast_rule(&self) -> Result<RuleSet, FormatErrorKind> {
-        Ok(self.rule.of(match self.version() >= 7 {
-            true => RuleSet::Numpy,
-            false => RuleSet::OnnxLegacy {
-                broadcast: self.int("broadcast", 0)? != 0,
-                axis: self.optional_int("axis")?,
-            },
-        }))
+        Ok(self.rule.of(self.node.broadcast_rule()?))
     }
 
     /// Broadcasts an operand to `shape`, with the last axes aligned, and records the rule in the note.

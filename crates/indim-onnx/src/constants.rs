@@ -2,7 +2,7 @@
 
 use indim_builder::{Index, Value};
 use indim_graph::{Array, Literal};
-use indim_ops::{DType, Element};
+use indim_ops::DType;
 use indim_shape::Shape;
 
 use super::call::{Call, LoweringResult, single_result};
@@ -10,35 +10,6 @@ use super::elementwise::sizes;
 use indim_model::FormatErrorKind;
 use indim_model::shape_values::KnownValue;
 use indim_onnx_file::types::dtype_of;
-
-/// The array of a `Constant` node.
-///
-/// # Errors
-/// `attribute` if the node states no value; those of [`indim_onnx_file::tensor::Tensors::array`].
-pub(super) fn constant_of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
-    if let Some(tensor) = call.tensor("value")? {
-        return call.tensors.attribute_array(tensor);
-    }
-    if let Some(number) = call.optional_float("value_float")? {
-        return Ok(Array::from_scalar(number as f32));
-    }
-    if let Some(number) = call.optional_int("value_int")? {
-        return Ok(Array::from_scalar(number));
-    }
-    if let Some(numbers) = call.floats("value_floats")? {
-        return list_array(numbers.to_vec());
-    }
-    match call.ints("value_ints")? {
-        Some(numbers) => list_array(numbers),
-        None => Err(FormatErrorKind::attribute("value", "is missing")),
-    }
-}
-
-fn list_array<T: Element>(elements: Vec<T>) -> Result<Array, FormatErrorKind> {
-    let count = elements.len();
-    Array::from_data([count], T::into_data(elements))
-        .map_err(|_| FormatErrorKind::attribute("value", "is not an array"))
-}
 
 pub(super) fn of_shape(call: &Call<'_>) -> LoweringResult {
     let shape = sizes(&call.integers(0)?)?;
@@ -62,7 +33,10 @@ pub(super) fn shape(call: &Call<'_>) -> LoweringResult {
     let start = clamped(call.int("start", 0)?) as usize;
     let end = clamped(call.int("end", rank)?) as usize;
     let sizes = shape.get(start..end).unwrap_or(&[]).iter().map(|&size| size_element(size));
-    Ok(vec![KnownValue::constant(call.builder, list_array(sizes.collect::<Result<_, _>>()?)?)])
+    let sizes: Vec<i64> = sizes.collect::<Result<_, _>>()?;
+    let too_large = |_| FormatErrorKind::Unexpected { expected: "a list of sizes".to_owned() };
+    let listed = Array::new([sizes.len()], sizes).map_err(too_large)?;
+    Ok(vec![KnownValue::constant(call.builder, listed)])
 }
 
 pub(super) fn size(call: &Call<'_>) -> LoweringResult {

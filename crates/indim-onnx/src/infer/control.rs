@@ -5,13 +5,12 @@ use std::sync::Arc;
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_model::{FormatError, FormatErrorKind, Location};
 
-use super::call::{TypedValue, counted_axis};
-use super::node::{NodeInference, label};
 use super::scope::{Scope, value_of};
 use super::walker::Walker;
 use indim_onnx_file::body::decoded;
 use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::messages::GraphProto;
+use indim_onnx_rules::{NodeInference, TypedValue, counted_axis, label};
 
 impl Walker<'_> {
     /// Goes through the bodies of a node; returns its results.
@@ -224,23 +223,6 @@ impl Walker<'_> {
         self.items.retain(|&value, _| value < values);
         self.outline.contradictions.truncate(contradictions);
     }
-}
-
-/// The type of a value that has one of two types, as that of an `If` or of a state. Sizes that differ
-/// become new symbols, named after `name`; a rank or element type that differs is unknown.
-pub(super) fn join_types(first: &ValueType, second: &ValueType, name: &str) -> ValueType {
-    let sizes = match (&first.sizes, &second.sizes) {
-        (Some(a), Some(b)) if a.len() == b.len() => {
-            let open = |axis| SymbolicSize::atom(&format!("{name}[{axis}]"));
-            let size = |(axis, (a, b)): (usize, (&SymbolicSize, &SymbolicSize))| {
-                if a == b { a.clone() } else { open(axis) }
-            };
-            Some(a.iter().zip(b).enumerate().map(size).collect())
-        }
-        _ => None,
-    };
-    let element = first.element.clone().filter(|_| first.element == second.element);
-    ValueType { element, sizes }
 }
 
 /// Whether the value is known to be true.

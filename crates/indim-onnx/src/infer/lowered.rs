@@ -6,7 +6,6 @@ use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, RuleNote};
 use indim_ops::ArrayType;
 
-use super::call::TypedValue;
 use crate::build::lower_and_fold;
 use crate::call::Call;
 use crate::operators::{Lowering, Operator};
@@ -14,6 +13,7 @@ use indim_onnx_file::attribute_table;
 use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::tensor::Tensors;
 use indim_onnx_file::unsupported::refusal;
+use indim_onnx_rules::TypedValue;
 
 /// A result of a lowered node.
 pub(super) struct LoweredResult {

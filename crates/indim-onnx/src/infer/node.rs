@@ -1,24 +1,18 @@
 //! The types of one node's results: from its lowering or its shape rule, from the file, from the caller.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
-use indim_builder::GraphBuilder;
 use indim_graph::terminal::printable;
 use indim_model::outline::{
-    Contradiction, NamedCondition, NodeRole, OutlineBroadcast, OutlineNode, OutlineValue,
-    TypeSource, ValueType, Verdict, operator_label, shape_problem,
+    Contradiction, NodeRole, OutlineBroadcast, OutlineNode, OutlineValue, TypeSource, ValueType,
+    Verdict,
 };
-use indim_model::{FormatError, FormatErrorKind, Location, RuleNote, SourceFile};
-use indim_shape::Diagnostic;
+use indim_model::{FormatError, FormatErrorKind, Location};
 
-use super::call::{RuleCall, RuleError, TypedValue};
 use super::lowered::{self, LoweredResult};
 use super::repeated::repeated_axes;
-use super::rules::{self, RuleRow};
 use super::scope::StatedType;
 use super::walker::Walker;
-use crate::call::Call;
 use crate::operators::Operator;
 use indim_onnx_file::NEWEST_OPSET;
 use indim_onnx_file::body::{BodyNode, NodeAttributes, domain_of};
@@ -26,6 +20,7 @@ use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::messages::AttributeProto;
 use indim_onnx_file::operator::OperatorRow as _;
 use indim_onnx_file::unsupported::refusal;
+use indim_onnx_rules::{NodeInference, RuleRow, TypedValue, without_location_text};
 
 /// Maximum characters of one attribute as text.
 const MAX_ATTRIBUTE: usize = 60;
@@ -39,41 +34,30 @@ struct NodeRules {
     operator: Option<&'static Operator>,
 }
 
-/// The inference of one node: its results, as far as they are known, its broadcasts, conditions and errors.
-#[derive(Default)]
-pub(super) struct NodeInference {
-    pub(super) results: Option<Vec<TypedValue>>,
-    pub(super) broadcasts: Vec<OutlineBroadcast>,
-    pub(super) conditions: Vec<NamedCondition>,
-    pub(super) problems: Vec<Diagnostic>,
+/// The inference with the results of the lowering, the symbolic elements of the shape rule, and no
+/// conditions, because a node whose lowering succeeds is valid.
+fn refined(by_rule: NodeInference, results: Vec<LoweredResult>) -> NodeInference {
+    let of_rule = by_rule.results.unwrap_or_default();
+    let results = results.into_iter().enumerate().map(|(at, result)| TypedValue {
+        value_type: ValueType::of_arrays(&result.array_type),
+        elements: of_rule.get(at).and_then(|typed| typed.elements.clone()),
+        array: result.elements,
+        ..TypedValue::default()
+    });
+    NodeInference {
+        results: Some(results.collect()),
+        broadcasts: by_rule.broadcasts,
+        ..NodeInference::default()
+    }
 }
 
-impl NodeInference {
-    /// The same inference with the results of the lowering, the symbolic elements of the shape rule, and
-    /// no conditions, because a node whose lowering succeeds is valid.
-    fn refine(self, results: Vec<LoweredResult>) -> NodeInference {
-        let by_rule = self.results.unwrap_or_default();
-        let results = results.into_iter().enumerate().map(|(at, result)| TypedValue {
-            value_type: ValueType::of_arrays(&result.array_type),
-            elements: by_rule.get(at).and_then(|typed| typed.elements.clone()),
-            array: result.elements,
-            ..TypedValue::default()
-        });
-        NodeInference {
-            results: Some(results.collect()),
-            broadcasts: self.broadcasts,
-            ..NodeInference::default()
-        }
+/// The inference without results, because the lowering fails. Its error is recorded if the shape rule found
+/// none.
+fn without_results(mut by_rule: NodeInference, kind: FormatErrorKind) -> NodeInference {
+    if !by_rule.broadcasts.iter().any(is_illegal) && by_rule.problems.is_empty() {
+        by_rule.problems.push(without_location_text(kind));
     }
-
-    /// The same inference without results, because the lowering fails. Its error is recorded if the shape
-    /// rule found none.
-    fn without_results(mut self, kind: FormatErrorKind) -> NodeInference {
-        if !self.broadcasts.iter().any(is_illegal) && self.problems.is_empty() {
-            self.problems.push(without_location_text(kind));
-        }
-        NodeInference { results: None, ..self }
-    }
+    NodeInference { results: None, ..by_rule }
 }
 
 impl Walker<'_> {
@@ -96,7 +80,8 @@ impl Walker<'_> {
         let flat = FlatNode {
             node: node.clone(),
             operator: operator.map_or(name, |(operator, _)| operator.signature.name),
-            version: operator.map_or_else(|| rules::version(name, opset), |(_, version)| version),
+            version: operator
+                .map_or_else(|| indim_onnx_rules::version(name, opset), |(_, version)| version),
             opset,
             attributes,
             results: results(&proto.output),
@@ -162,7 +147,7 @@ impl Walker<'_> {
         operands: &[Option<TypedValue>],
     ) -> NodeInference {
         let by_rule = match rules.row {
-            Some(row) => self.apply_rule(row, flat, operands),
+            Some(row) => row.infer(flat, operands, &self.tensors),
             None => NodeInference::default(),
         };
         let Some(operator) = rules.operator else { return by_rule };
@@ -170,48 +155,8 @@ impl Walker<'_> {
             Ok(None) => by_rule,
             // The lowering can be more tolerant than ONNX, such as for a bias of one element.
             Ok(Some(_)) if !by_rule.problems.is_empty() => by_rule,
-            Ok(Some(results)) => by_rule.refine(results),
-            Err(kind) => by_rule.without_results(kind),
-        }
-    }
-
-    fn apply_rule(
-        &self,
-        row: &RuleRow,
-        flat: &FlatNode,
-        operands: &[Option<TypedValue>],
-    ) -> NodeInference {
-        let (builder, rule) = (GraphBuilder::new(), RuleNote::default());
-        let call = Call {
-            builder: &builder,
-            node: flat,
-            operands: &[],
-            tensors: &self.tensors,
-            rule: &rule,
-        };
-        let call = RuleCall {
-            call: &call,
-            operands,
-            result: flat.node.proto.output.first().map_or("", String::as_str),
-            label: label(flat),
-            broadcasts: RefCell::default(),
-            conditions: RefCell::default(),
-        };
-        let results = (row.rule)(&call);
-        let named = |typed: &TypedValue| (printable(&typed.name), typed.value_type.clone());
-        let problem = match &results {
-            Err(RuleError::Shapes(problem)) => {
-                let operands: Vec<_> = operands.iter().flatten().map(named).collect();
-                Some(shape_problem(&call.label, problem, &operands))
-            }
-            Err(RuleError::Attribute(kind)) => Some(without_location_text(kind.clone())),
-            Err(RuleError::Unknown | RuleError::Broadcast) | Ok(_) => None,
-        };
-        NodeInference {
-            results: results.ok(),
-            broadcasts: call.broadcasts.take(),
-            conditions: call.conditions.take(),
-            problems: problem.into_iter().collect(),
+            Ok(Some(results)) => refined(by_rule, results),
+            Err(kind) => without_results(by_rule, kind),
         }
     }
 
@@ -336,17 +281,6 @@ fn is_illegal(broadcast: &OutlineBroadcast) -> bool {
     matches!(broadcast.verdict, Verdict::Illegal(_))
 }
 
-/// The operator and name of a node, for messages.
-pub(super) fn label(flat: &FlatNode) -> String {
-    operator_label(&flat.node.operator_name(), &flat.node.proto.name)
-}
-
-/// The diagnostic of an error without its location, which the node of the outline has.
-fn without_location_text(kind: FormatErrorKind) -> Diagnostic {
-    let diagnostic = kind.without_location().diagnostic(&SourceFile::new("", Vec::new()));
-    Diagnostic { location: None, ..diagnostic }
-}
-
 /// An attribute as a short text.
 fn attribute_text(attribute: &AttributeProto) -> String {
     let text = match attribute {
@@ -354,7 +288,7 @@ fn attribute_text(attribute: &AttributeProto) -> String {
             let end = text.len().min(MAX_ATTRIBUTE);
             format!("\"{}\"", String::from_utf8_lossy(&text[..end]))
         }
-        AttributeProto { t: Some(tensor), .. } => super::creation::header(tensor).to_string(),
+        AttributeProto { t: Some(tensor), .. } => indim_onnx_rules::header(tensor).to_string(),
         AttributeProto { g: Some(_), .. } => "a graph".to_owned(),
         AttributeProto { f: Some(number), .. } => number.to_string(),
         AttributeProto { i: Some(number), .. } => number.to_string(),

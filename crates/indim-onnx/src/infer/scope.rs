@@ -6,10 +6,10 @@ use std::sync::Arc;
 use indim_model::outline::{OutlineValue, SymbolicSize, ValueType};
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, ModelInput};
 
-use super::call::TypedValue;
 use indim_onnx_file::body::{GraphBody, NodeAttributes, decoded};
 use indim_onnx_file::messages::{ContainedTypeProto, TypeProto, ValueInfoProto};
 use indim_onnx_file::types::{declared_at, element_name, sizes_of};
+use indim_onnx_rules::TypedValue;
 
 /// A body during its traversal, with the values of its names.
 pub(super) struct Scope {

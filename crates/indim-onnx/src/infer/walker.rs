@@ -12,8 +12,6 @@ use indim_model::outline::{
 };
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, SourceFile};
 
-use super::call::TypedValue;
-use super::creation::{header, small_array};
 use super::repeated::{is_evenly_spaced, repeated_axes};
 use super::scope::{Scope, StatedType, value_of};
 use crate::model::{OPSETS_SINCE, functions_of};
@@ -23,6 +21,7 @@ use indim_onnx_file::body::{
 use indim_onnx_file::flatten::{Functions, node_location};
 use indim_onnx_file::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
 use indim_onnx_file::tensor::Tensors;
+use indim_onnx_rules::{TypedValue, header, small_array};
 
 /// Maximum depth of nested regions and calls: each level takes a part of the stack.
 const MAX_DEPTH: usize = 60;

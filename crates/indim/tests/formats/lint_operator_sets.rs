@@ -1,4 +1,4 @@
-//! Models of random operators of the sets that published ONNX exports contain: the type of every value is known.
+//! Models of random operators that published ONNX exports contain: the type of every value is known.
 //!
 //! The 94 operators are those of 2,190 models of the repository `onnx/models`, at opset 17.
 
@@ -32,8 +32,8 @@ const NONE: fn() -> Vec<Message> = Vec::new;
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    row("Abs Ceil Clip Cos Elu Erf Exp Floor HardSigmoid HardSwish Identity LeakyRelu Log LogSoftmax Neg", "x", NONE, "x"),
-    row("Reciprocal Relu Sigmoid Sign Sin Softmax Softplus Sqrt Tanh Dropout", "x", NONE, "x"),
+    row("Abs Ceil Clip Cos Elu Erf Exp Floor HardSigmoid HardSwish Identity LeakyRelu Log", "x", NONE, "x"),
+    row("LogSoftmax Neg Reciprocal Relu Sigmoid Sign Sin Softmax Softplus Sqrt Tanh Dropout", "x", NONE, "x"),
     row("Add Div Max Min Mul Pow Sub Sum", "x #2", NONE, "x"),
     row("Add Mul Sub", "x:4 x:1", NONE, "x"),
     row("Equal Greater GreaterOrEqual Less LessOrEqual", "x #2", NONE, "b"),
@@ -49,7 +49,9 @@ const ROWS: &[Row] = &[
     row("NonZero", "x", NONE, "i"),
     row("OneHot", "i =8 #0,1", NONE, "x"),
     row("CumSum", "x:8 =1", NONE, "x"),
-    row("AveragePool MaxPool", "x:8,6,6", || vec![ints("kernel_shape", &[3, 3]), ints("strides", &[2, 2])], "x"),
+    row("AveragePool MaxPool", "x:8,6,6", || {
+        vec![ints("kernel_shape", &[3, 3]), ints("strides", &[2, 2])]
+    }, "x"),
     row("GlobalAveragePool", "x:8,6,6", NONE, "x"),
     row("BatchNormalization", "x:8,4 w:8 w:8 w:8 w:8", NONE, "x"),
     row("InstanceNormalization", "x:8,4 w:8 w:8", NONE, "x"),

@@ -3,11 +3,11 @@
     onnx_shapes.py make FOLDER COUNT SEED
     onnx_shapes.py compare FOLDER
 
-`make` writes random nodes into FOLDER: `OPSET.onnx` with sizes that are numbers, `OPSET-named.onnx` with the
-same nodes and names for sizes from 2 on. A third of the nodes get a wrong operand. For each model indim writes
-a text with a line for each node: its name, its verdict, the types of its results and the first problem, with
-`|` between them. `compare` reads these texts and prints the differences, each of which is an error unless
-`onnx_shape_exceptions.py` explains it.
+`make` writes random nodes into FOLDER: `OPSET.onnx` with sizes that are numbers, `OPSET-named.onnx` with
+the same nodes and names for sizes from 2 on. A third of the nodes get a wrong operand. For each model indim
+writes a text with a line for each node: its name, its verdict, the types of its results and the first
+problem, with `|` between them. `compare` reads these texts and prints the differences, each of which is an
+error unless `onnx_shape_exceptions.py` explains it.
 """
 
 import collections

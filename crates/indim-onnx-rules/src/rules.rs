@@ -6,17 +6,18 @@
 
 use indim_model::outline::NodeRole;
 
-use super::call::Rule;
-use super::{
+use crate::call::Rule;
+use crate::{
     creation, elementwise, indexing, learning, products, recurrent, sequences, strings, views,
     windows,
 };
 
 /// The shape rule of operators.
-pub(super) struct RuleRow {
-    pub(super) names: &'static [&'static str],
-    pub(super) rule: Rule,
-    pub(super) role: NodeRole,
+pub struct RuleRow {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) rule: Rule,
+    /// The role of the nodes in lint findings.
+    pub role: NodeRole,
 }
 
 const fn row(names: &'static [&'static str], rule: Rule) -> RuleRow {
@@ -29,7 +30,7 @@ const fn with_role(names: &'static [&'static str], rule: Rule, role: NodeRole) -
 
 impl RuleRow {
     /// The rule of an operator of a domain of ONNX.
-    pub(super) fn named(domain: &str, name: &str) -> Option<&'static RuleRow> {
+    pub fn named(domain: &str, name: &str) -> Option<&'static RuleRow> {
         let rules = match domain {
             "" => RULES,
             "ai.onnx.ml" => LEARNING_RULES,
@@ -39,7 +40,7 @@ impl RuleRow {
     }
 
     /// The name of an operator, as a static text.
-    pub(super) fn static_name(&self, name: &str) -> &'static str {
+    pub fn static_name(&self, name: &str) -> &'static str {
         self.names.iter().copied().find(|known| *known == name).unwrap_or("")
     }
 }
@@ -48,7 +49,7 @@ impl RuleRow {
 const VERSIONS: &[(&str, &[i64])] = &[("DFT", &[17, 20])];
 
 /// The version of an operator without a lowering; the opset itself if `VERSIONS` has no row.
-pub(super) fn version(name: &str, opset: i64) -> i64 {
+pub fn version(name: &str, opset: i64) -> i64 {
     let row = VERSIONS.iter().find(|(known, _)| *known == name);
     row.and_then(|(_, since)| since.iter().copied().rfind(|&since| since <= opset)).unwrap_or(opset)
 }

@@ -2,14 +2,14 @@
 
 use indim_model::outline::{SymbolicSize, ValueType};
 
-use super::call::{
-    RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size, shape_error,
-    single_result,
+use crate::call::{
+    RuleCall, RuleError, RuleResult, array_result, known_size, shape_error, single_result,
 };
+use crate::typed_value::TypedValue;
 
-pub(super) fn gather(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn gather(call: &RuleCall<'_>) -> RuleResult {
     let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
-    let axis = call.axis(call.call.int("axis", 0)?, data.len())?;
+    let axis = call.axis(call.node.int("axis", 0)?, data.len())?;
     let sizes = [&data[..axis], indices, &data[axis + 1..]].concat();
     let elements = || {
         let (list, picked) = (call.symbols(0).filter(|_| data.len() == 1)?, call.numbers(1)?);
@@ -24,14 +24,14 @@ pub(super) fn gather(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `GatherElements`: the shape of the indices.
-pub(super) fn gather_elements(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn gather_elements(call: &RuleCall<'_>) -> RuleResult {
     let rank = call.sizes(0)?.len();
     array_result(&call.element(0)?, call.sizes_of_rank(1, rank)?.to_vec())
 }
 
-pub(super) fn gather_nd(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn gather_nd(call: &RuleCall<'_>) -> RuleResult {
     let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
-    let batch = usize::try_from(call.call.int("batch_dims", 0)?).unwrap_or(usize::MAX);
+    let batch = usize::try_from(call.node.int("batch_dims", 0)?).unwrap_or(usize::MAX);
     let Some((last, before)) = indices.split_last() else {
         return shape_error("the indices are a scalar");
     };
@@ -44,12 +44,12 @@ pub(super) fn gather_nd(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// The result of a scatter has the type of the data.
-pub(super) fn scatter(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn scatter(call: &RuleCall<'_>) -> RuleResult {
     single_result(call.operand(0)?.value_type.clone())
 }
 
 /// `ScatterElements`: indices and updates have the same shape.
-pub(super) fn scatter_elements(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn scatter_elements(call: &RuleCall<'_>) -> RuleResult {
     let indices = call.sizes(1)?;
     let updates = call.sizes_of_rank(2, indices.len())?;
     for (axis, pair) in indices.iter().zip(updates).enumerate() {
@@ -60,7 +60,7 @@ pub(super) fn scatter_elements(call: &RuleCall<'_>) -> RuleResult {
 
 /// `ScatterND`: the updates have the shape of the indices without their last axis, then the axes of the
 /// data that the index vectors do not name.
-pub(super) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
     let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
     if let Some((last, before)) = indices.split_last()
         && let Some(depth) = last.number().and_then(|n| usize::try_from(n).ok())
@@ -78,11 +78,11 @@ pub(super) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// The values and the indices of the `k` largest or smallest elements.
-pub(super) fn top_k(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn top_k(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
-    let axis = call.axis(call.call.int("axis", -1)?, sizes.len())?;
-    let k = match call.call.version() < 10 {
-        true => Some(known_size(call.call.required_int("k")?)),
+    let axis = call.axis(call.node.int("axis", -1)?, sizes.len())?;
+    let k = match call.node.version < 10 {
+        true => Some(known_size(call.node.required_int("k")?)),
         false => call.first_symbol(1),
     };
     if let (Some(k), Some(size)) = (k.as_ref().and_then(SymbolicSize::number), sizes[axis].number())
@@ -96,10 +96,10 @@ pub(super) fn top_k(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// Indices of the largest or smallest element along an axis.
-pub(super) fn arg_reduce(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn arg_reduce(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
-    let axis = call.axis(call.call.int("axis", 0)?, sizes.len())?;
-    match call.call.int("keepdims", 1)? != 0 {
+    let axis = call.axis(call.node.int("axis", 0)?, sizes.len())?;
+    match call.node.int("keepdims", 1)? != 0 {
         true => sizes[axis] = known_size(1),
         false => drop(sizes.remove(axis)),
     }
@@ -111,11 +111,11 @@ fn axes_since(operator: &str) -> i64 {
     if operator == "ReduceSum" { 13 } else { 18 }
 }
 
-pub(super) fn reduce(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn reduce(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let element = call.element(0)?;
-    let keeps = call.call.int("keepdims", 1)? != 0;
-    let axes = match call.integer_list("axes", 1, axes_since(call.call.node.operator)) {
+    let keeps = call.node.int("keepdims", 1)? != 0;
+    let axes = match call.integer_list("axes", 1, axes_since(call.node.operator)) {
         Ok(axes) => axes,
         Err(_) if keeps => return array_result(&element, call.new_symbols(sizes.len())),
         Err(error) => return Err(error),
@@ -126,14 +126,14 @@ pub(super) fn reduce(call: &RuleCall<'_>) -> RuleResult {
                 axes.into_iter().map(|axis| call.axis(axis, sizes.len())).collect();
             axes?
         }
-        _ if call.call.int("noop_with_empty_axes", 0)? != 0 => Vec::new(),
+        _ if call.node.int("noop_with_empty_axes", 0)? != 0 => Vec::new(),
         _ => (0..sizes.len()).collect(),
     };
     let kept = |(axis, size): (usize, &SymbolicSize)| match axes.contains(&axis) {
         false => Some(size.clone()),
         true => keeps.then(|| known_size(1)),
     };
-    let product = || match (call.call.node.operator, call.symbols(0)) {
+    let product = || match (call.node.operator, call.symbols(0)) {
         ("ReduceProd", Some(elements)) if axes.len() == sizes.len() => {
             Some(vec![SymbolicSize::product(&elements)?])
         }
@@ -143,9 +143,9 @@ pub(super) fn reduce(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(ValueType::new(&element, result)).with_elements(product())])
 }
 
-pub(super) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
-    let axis = call.axis(call.call.int("axis", -1)?, sizes.len() + 1)?;
+    let axis = call.axis(call.node.int("axis", -1)?, sizes.len() + 1)?;
     let depth = call.first_symbol(1);
     call.expect(2, "the two values", &[Some(&known_size(2))])?;
     sizes.insert(axis, call.or_new_symbol(depth, axis));
@@ -153,15 +153,15 @@ pub(super) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `NonZero`: a row for each axis, a column for each element other than 0. A scalar has no row.
-pub(super) fn non_zero(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn non_zero(call: &RuleCall<'_>) -> RuleResult {
     let rank = call.sizes(0)?.len();
     array_result("i64", vec![known_size(rank as i64), call.new_symbol(1)])
 }
 
-pub(super) fn compress(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn compress(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let element = call.element(0)?;
-    match call.call.optional_int("axis")? {
+    match call.node.optional_int("axis")? {
         None => array_result(&element, vec![call.new_symbol(0)]),
         Some(axis) => {
             let axis = call.axis(axis, sizes.len())?;
@@ -173,17 +173,17 @@ pub(super) fn compress(call: &RuleCall<'_>) -> RuleResult {
 
 /// `Unique`: the unique elements, the index of their first occurrence, the position of each element among
 /// them, and the counts.
-pub(super) fn unique(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn unique(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let element = call.element(0)?;
-    let (count, all) = match call.call.optional_int("axis")? {
+    let (count, all) = match call.node.optional_int("axis")? {
         None => (call.new_symbol(0), call.or_new_symbol(SymbolicSize::product(&sizes), 1)),
         Some(axis) => {
             let axis = call.axis(axis, sizes.len())?;
             (call.new_symbol(axis), core::mem::replace(&mut sizes[axis], call.new_symbol(axis)))
         }
     };
-    if call.call.optional_int("axis")?.is_none() {
+    if call.node.optional_int("axis")?.is_none() {
         sizes = vec![count.clone()];
     }
     let list = |size: &SymbolicSize| TypedValue::of(ValueType::new("i64", vec![size.clone()]));
@@ -192,7 +192,7 @@ pub(super) fn unique(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `NonMaxSuppression`: rows of batch, class and box.
-pub(super) fn non_max_suppression(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn non_max_suppression(call: &RuleCall<'_>) -> RuleResult {
     call.expect(0, "the boxes", &[None, None, Some(&known_size(4))])?;
     if let Ok([batch, boxes, _]) = call.sizes(0) {
         call.expect(1, "the scores", &[Some(batch), None, Some(boxes)])?;
@@ -206,10 +206,10 @@ pub(super) fn non_max_suppression(call: &RuleCall<'_>) -> RuleResult {
 
 /// `LayerNormalization`: the type of operand 0, then those of the mean and of the reciprocal deviation,
 /// in which the normalised axes have size 1. `RMSNormalization` has only the first result.
-pub(super) fn layer_normalization(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn layer_normalization(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
     let Some(sizes) = &operand.sizes else { return Err(RuleError::Unknown) };
-    let axis = call.axis(call.call.int("axis", -1)?, sizes.len().max(1)).unwrap_or(0);
+    let axis = call.axis(call.node.int("axis", -1)?, sizes.len().max(1)).unwrap_or(0);
     let kept =
         |(at, size): (usize, &SymbolicSize)| if at < axis { size.clone() } else { known_size(1) };
     let statistics = ValueType::new("f32", sizes.iter().enumerate().map(kept).collect());
@@ -221,7 +221,7 @@ pub(super) fn layer_normalization(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `BatchNormalization`: the operand, and statistics of each channel while training.
-pub(super) fn batch_normalization(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn batch_normalization(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
     // Operand 0 of rank 1 has one channel.
     let one = known_size(1);
@@ -240,12 +240,12 @@ pub(super) fn batch_normalization(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// A loss: one number, or one for each target; and the logarithms of probabilities.
-pub(super) fn loss(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn loss(call: &RuleCall<'_>) -> RuleResult {
     let scores = call.sizes_of_least_rank(2)?;
     let target = [&scores[..1], &scores[2..]].concat();
     call.expect_sizes(1, "the classes", &target)?;
     call.expect(2, "the weights of the classes", &[Some(&scores[1])])?;
-    let reduction = call.call.text("reduction", "mean")?;
+    let reduction = call.node.text("reduction", "mean")?;
     let sizes = if reduction == "none" { target } else { Vec::new() };
     let log = TypedValue::of(call.operand(0)?.value_type.clone());
     Ok(vec![TypedValue::of(ValueType::new(&call.element(0)?, sizes)), log])
@@ -253,10 +253,10 @@ pub(super) fn loss(call: &RuleCall<'_>) -> RuleResult {
 
 /// `InstanceNormalization`, `GroupNormalization`: a scale and a bias of each channel; before version 21 of
 /// `GroupNormalization` of each group.
-pub(super) fn channel_normalization(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn channel_normalization(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes_of_least_rank(3)?;
-    let groups = call.call.optional_int("num_groups")?.map(known_size);
-    let of_groups = groups.filter(|_| call.call.version() < 21);
+    let groups = call.node.optional_int("num_groups")?.map(known_size);
+    let of_groups = groups.filter(|_| call.node.version < 21);
     let count = of_groups.as_ref().unwrap_or(&sizes[1]);
     call.expect(1, "the scale", &[Some(count)])?;
     call.expect(2, "the bias", &[Some(count)])?;
@@ -264,10 +264,10 @@ pub(super) fn channel_normalization(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `ReverseSequence`: a length for each element of the batch.
-pub(super) fn reverse_sequence(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn reverse_sequence(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes_of_least_rank(2)?;
     let [batch, time] = ["batch_axis", "time_axis"].map(|name| {
-        let axis = call.call.int(name, i64::from(name == "batch_axis"))?;
+        let axis = call.node.int(name, i64::from(name == "batch_axis"))?;
         match usize::try_from(axis) {
             Ok(axis @ 0..=1) => Ok(axis),
             _ => shape_error(format!("{name} is {axis}, not 0 or 1")),
@@ -282,9 +282,9 @@ pub(super) fn reverse_sequence(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `TensorScatter`: the update differs from the cache only along the axis of the sequence.
-pub(super) fn tensor_scatter(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn tensor_scatter(call: &RuleCall<'_>) -> RuleResult {
     let cache = call.sizes_of_least_rank(2)?;
-    let axis = call.axis(call.call.int("axis", -2)?, cache.len())?;
+    let axis = call.axis(call.node.int("axis", -2)?, cache.len())?;
     if axis == 0 {
         return shape_error("axis 0 is the batch");
     }
@@ -302,12 +302,12 @@ pub(super) fn tensor_scatter(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `RotaryEmbedding`: caches for half of the rotated elements, one row for each position.
-pub(super) fn rotary(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn rotary(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
     let (batch, length, width) = match x {
         [batch, _, length, width] => (batch, length, Some(width.clone())),
         [batch, length, all] => {
-            let heads = call.call.int("num_heads", 0)?;
+            let heads = call.node.int("num_heads", 0)?;
             if heads <= 0 {
                 return shape_error("operand 0 of rank 3 needs the attribute num_heads");
             }
@@ -318,7 +318,7 @@ pub(super) fn rotary(call: &RuleCall<'_>) -> RuleResult {
         }
         _ => return shape_error(format!("operand 0 has rank {}, not 3 or 4", x.len())),
     };
-    let rotated = match call.call.int("rotary_embedding_dim", 0)? {
+    let rotated = match call.node.int("rotary_embedding_dim", 0)? {
         0 => width,
         rotated => Some(known_size(rotated)),
     };

@@ -2,78 +2,17 @@
 
 use std::cell::RefCell;
 
-use indim_graph::Array;
+use indim_model::FormatErrorKind;
 use indim_model::outline::{NamedCondition, OutlineBroadcast, SymbolicSize, ValueType, Verdict};
-use indim_model::{FormatErrorKind, integers};
-use indim_ops::DType;
 use indim_shape::{AnyRule, RuleSet};
 
-use crate::call::Call;
-
-/// Maximum number of elements that the inference keeps of one value. Lists from which models compute
-/// shapes, such as sizes, axes and indices, are shorter.
-pub(super) const MAX_ELEMENTS: usize = 1024;
-
-/// An operand or a result of a node: its type, and its elements if they are few, because shapes may be
-/// computed from them.
-#[derive(Debug, Clone, Default)]
-pub(super) struct TypedValue {
-    pub(super) name: String,
-    pub(super) value_type: ValueType,
-    /// Symbolic elements of a short list of integers or booleans, such as the result of `Shape`.
-    pub(super) elements: Option<Vec<SymbolicSize>>,
-    /// All elements, if they are few and known.
-    pub(super) array: Option<Array>,
-    /// The type of the elements of a sequence.
-    pub(super) item: Option<ValueType>,
-}
-
-impl TypedValue {
-    pub(super) fn of(value_type: ValueType) -> TypedValue {
-        TypedValue { value_type, ..TypedValue::default() }
-    }
-
-    pub(super) fn with_elements(mut self, elements: Option<Vec<SymbolicSize>>) -> TypedValue {
-        self.elements = elements.filter(|elements| elements.len() <= MAX_ELEMENTS);
-        self
-    }
-
-    /// The symbolic elements, or else the known elements as numbers. `None` if elements are unknown or
-    /// not whole numbers.
-    pub(super) fn symbols(&self) -> Option<Vec<SymbolicSize>> {
-        if let Some(elements) = &self.elements {
-            return Some(elements.clone());
-        }
-        let array = self.array.as_ref()?;
-        let numbers = match array.dtype() {
-            DType::F32 => whole(array.elements::<f32>().ok()?.iter().map(|&n| f64::from(n)))?,
-            DType::F64 => whole(array.elements::<f64>().ok()?.iter().copied())?,
-            DType::Bool => array.elements::<bool>().ok()?.iter().map(|&b| i64::from(b)).collect(),
-            _ => integers(array)?,
-        };
-        Some(numbers.into_iter().map(SymbolicSize::known).collect())
-    }
-
-    /// The known elements as floats.
-    pub(super) fn floats(&self) -> Option<Vec<f64>> {
-        let array = self.array.as_ref()?;
-        match array.dtype() {
-            DType::F32 => Some(array.elements::<f32>().ok()?.iter().map(|&n| n.into()).collect()),
-            DType::F64 => Some(array.elements::<f64>().ok()?.to_vec()),
-            _ => None,
-        }
-    }
-}
-
-fn whole(numbers: impl Iterator<Item = f64>) -> Option<Vec<i64>> {
-    // Just below 2^53; larger `f64` skip integers.
-    let one = |n: f64| (n.fract() == 0.0 && n.abs() < 9e15).then_some(n as i64);
-    numbers.map(one).collect()
-}
+use crate::typed_value::TypedValue;
+use indim_onnx_file::flatten::FlatNode;
+use indim_onnx_file::tensor::Tensors;
 
 /// The reason why a shape rule gives no types.
 #[derive(Debug)]
-pub(super) enum RuleError {
+pub(crate) enum RuleError {
     /// The type or the elements of an operand are unknown, or an attribute that the rule needs is
     /// missing.
     Unknown,
@@ -91,73 +30,75 @@ impl From<FormatErrorKind> for RuleError {
     }
 }
 
-pub(super) type RuleResult = Result<Vec<TypedValue>, RuleError>;
+pub(crate) type RuleResult = Result<Vec<TypedValue>, RuleError>;
 
 /// A shape rule: infers the types of the results of a node, and the few elements that determine shapes.
-pub(super) type Rule = fn(&RuleCall<'_>) -> RuleResult;
+pub(crate) type Rule = fn(&RuleCall<'_>) -> RuleResult;
 
 /// A node with the types of its operands.
-pub(super) struct RuleCall<'c> {
-    /// Access to the attributes and the version. Its own operands are empty.
-    pub(super) call: &'c Call<'c>,
-    pub(super) operands: &'c [Option<TypedValue>],
+pub(crate) struct RuleCall<'c> {
+    /// The node, with its attributes and version.
+    pub(crate) node: &'c FlatNode,
+    /// The arrays of attributes.
+    pub(crate) tensors: &'c Tensors,
+    pub(crate) operands: &'c [Option<TypedValue>],
     /// Name of the first result.
-    pub(super) result: &'c str,
+    pub(crate) result: &'c str,
     /// Name of the node and its operator, for messages.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// The broadcasts that the shape rule has judged so far.
-    pub(super) broadcasts: RefCell<Vec<OutlineBroadcast>>,
+    pub(crate) broadcasts: RefCell<Vec<OutlineBroadcast>>,
     /// The other conditions on sizes that the shape rule has found so far.
-    pub(super) conditions: RefCell<Vec<NamedCondition>>,
+    pub(crate) conditions: RefCell<Vec<NamedCondition>>,
 }
 
 /// A single result.
-pub(super) fn single_result(value_type: ValueType) -> RuleResult {
+pub(crate) fn single_result(value_type: ValueType) -> RuleResult {
     Ok(vec![TypedValue::of(value_type)])
 }
 
 /// A single result with an element type and sizes.
-pub(super) fn array_result(element: &str, sizes: Vec<SymbolicSize>) -> RuleResult {
+pub(crate) fn array_result(element: &str, sizes: Vec<SymbolicSize>) -> RuleResult {
     single_result(ValueType::new(element, sizes))
 }
 
-pub(super) fn known_size(size: i64) -> SymbolicSize {
+pub(crate) fn known_size(size: i64) -> SymbolicSize {
     SymbolicSize::known(size)
 }
 
-pub(super) fn shape_error<T>(problem: impl Into<String>) -> Result<T, RuleError> {
+pub(crate) fn shape_error<T>(problem: impl Into<String>) -> Result<T, RuleError> {
     Err(RuleError::Shapes(problem.into()))
 }
 
 /// The axis, counted from the end if it is negative; `None` if it is out of range.
-pub(super) fn counted_axis(axis: i64, rank: usize) -> Option<usize> {
+pub fn counted_axis(axis: i64, rank: usize) -> Option<usize> {
     let counted = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
     usize::try_from(counted).ok().filter(|&axis| axis < rank)
 }
 
 impl RuleCall<'_> {
-    pub(super) fn optional(&self, position: usize) -> Option<&TypedValue> {
+    pub(crate) fn optional(&self, position: usize) -> Option<&TypedValue> {
         self.operands.get(position)?.as_ref()
     }
 
-    pub(super) fn operand(&self, position: usize) -> Result<&TypedValue, RuleError> {
+    pub(crate) fn operand(&self, position: usize) -> Result<&TypedValue, RuleError> {
         let missing = || RuleError::Shapes(format!("operand {position} is missing"));
         self.optional(position).ok_or_else(missing)
     }
 
     /// The name of the element type of an operand; `RuleError::Unknown` if the type is unknown.
-    pub(super) fn element(&self, position: usize) -> Result<String, RuleError> {
+    pub(crate) fn element(&self, position: usize) -> Result<String, RuleError> {
         let element = &self.operand(position)?.value_type.element;
         element.as_deref().map(str::to_owned).ok_or(RuleError::Unknown)
     }
 
-    pub(super) fn sizes(&self, position: usize) -> Result<&[SymbolicSize], RuleError> {
+    pub(crate) fn sizes(&self, position: usize) -> Result<&[SymbolicSize], RuleError> {
         self.operand(position)?.value_type.sizes.as_deref().ok_or(RuleError::Unknown)
     }
 
     /// # Errors
     /// `RuleError::Shapes` for another rank.
-    pub(super) fn sizes_of_rank(
+    pub(crate) fn sizes_of_rank(
         &self,
         position: usize,
         rank: usize,
@@ -172,12 +113,12 @@ impl RuleCall<'_> {
     }
 
     /// The symbolic elements of an operand.
-    pub(super) fn symbols(&self, position: usize) -> Option<Vec<SymbolicSize>> {
+    pub(crate) fn symbols(&self, position: usize) -> Option<Vec<SymbolicSize>> {
         self.optional(position)?.symbols()
     }
 
     /// The elements of an operand, if all are known numbers.
-    pub(super) fn numbers(&self, position: usize) -> Option<Vec<i64>> {
+    pub(crate) fn numbers(&self, position: usize) -> Option<Vec<i64>> {
         self.symbols(position)?.iter().map(SymbolicSize::number).collect()
     }
 
@@ -186,14 +127,14 @@ impl RuleCall<'_> {
     ///
     /// # Errors
     /// `RuleError::Unknown` if its elements are unknown.
-    pub(super) fn integer_list(
+    pub(crate) fn integer_list(
         &self,
         name: &str,
         position: usize,
         since: i64,
     ) -> Result<Option<Vec<i64>>, RuleError> {
-        if self.call.version() < since {
-            return Ok(self.call.ints(name)?);
+        if self.node.version < since {
+            return Ok(self.node.ints(name)?);
         }
         match self.optional(position) {
             None => Ok(None),
@@ -203,22 +144,22 @@ impl RuleCall<'_> {
 
     /// A new symbol, named after the result and the axis: for a size that depends on data, or whose
     /// expression would be too long.
-    pub(super) fn new_symbol(&self, axis: usize) -> SymbolicSize {
+    pub(crate) fn new_symbol(&self, axis: usize) -> SymbolicSize {
         SymbolicSize::atom(&format!("{}[{axis}]", self.result))
     }
 
-    pub(super) fn new_symbols(&self, rank: usize) -> Vec<SymbolicSize> {
+    pub(crate) fn new_symbols(&self, rank: usize) -> Vec<SymbolicSize> {
         (0..rank).map(|axis| self.new_symbol(axis)).collect()
     }
 
     /// The size, or a new symbol if it is unknown.
-    pub(super) fn or_new_symbol(&self, size: Option<SymbolicSize>, axis: usize) -> SymbolicSize {
+    pub(crate) fn or_new_symbol(&self, size: Option<SymbolicSize>, axis: usize) -> SymbolicSize {
         size.unwrap_or_else(|| self.new_symbol(axis))
     }
 
     /// # Errors
     /// `RuleError::Shapes` for an axis out of range.
-    pub(super) fn axis(&self, axis: i64, rank: usize) -> Result<usize, RuleError> {
+    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, RuleError> {
         match counted_axis(axis, rank) {
             Some(axis) => Ok(axis),
             None => shape_error(format!("axis {axis} is out of range for rank {rank}")),
@@ -229,7 +170,7 @@ impl RuleCall<'_> {
     ///
     /// # Errors
     /// `RuleError::Shapes` for an axis out of range or twice in the list.
-    pub(super) fn distinct_axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, RuleError> {
+    pub(crate) fn distinct_axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, RuleError> {
         let mut distinct = Vec::with_capacity(axes.len().min(rank));
         for &axis in axes {
             let axis = self.axis(axis, rank)?;
@@ -246,7 +187,7 @@ impl RuleCall<'_> {
     ///
     /// # Errors
     /// `RuleError::Shapes` if the sizes always differ.
-    pub(super) fn unify(
+    pub(crate) fn unify(
         &self,
         (first, second): (&SymbolicSize, &SymbolicSize),
         what: &str,
@@ -262,7 +203,7 @@ impl RuleCall<'_> {
     ///
     /// # Errors
     /// `RuleError::Shapes` with the operand, the axis and both sizes.
-    pub(super) fn expect(
+    pub(crate) fn expect(
         &self,
         position: usize,
         what: &str,
@@ -291,7 +232,7 @@ impl RuleCall<'_> {
     ///
     /// # Errors
     /// Those of [`RuleCall::expect`].
-    pub(super) fn expect_sizes(
+    pub(crate) fn expect_sizes(
         &self,
         position: usize,
         what: &str,
@@ -302,7 +243,7 @@ impl RuleCall<'_> {
 
     /// # Errors
     /// `RuleError::Shapes` if operand 0 has a smaller rank.
-    pub(super) fn sizes_of_least_rank(&self, rank: usize) -> Result<&[SymbolicSize], RuleError> {
+    pub(crate) fn sizes_of_least_rank(&self, rank: usize) -> Result<&[SymbolicSize], RuleError> {
         let sizes = self.sizes(0)?;
         match sizes.len() >= rank {
             true => Ok(sizes),
@@ -311,12 +252,12 @@ impl RuleCall<'_> {
     }
 
     /// The first element of an operand.
-    pub(super) fn first_symbol(&self, position: usize) -> Option<SymbolicSize> {
+    pub(crate) fn first_symbol(&self, position: usize) -> Option<SymbolicSize> {
         self.symbols(position)?.first().cloned()
     }
 
     /// Whether two sizes can be equal. Records the condition if they are not certainly equal.
-    pub(super) fn may_be_equal(&self, first: &SymbolicSize, second: &SymbolicSize) -> bool {
+    pub(crate) fn may_be_equal(&self, first: &SymbolicSize, second: &SymbolicSize) -> bool {
         if first == second {
             return true;
         }
@@ -331,7 +272,7 @@ impl RuleCall<'_> {
     ///
     /// # Errors
     /// `RuleError::Unknown`, `RuleError::Broadcast`.
-    pub(super) fn broadcast(
+    pub(crate) fn broadcast(
         &self,
         rule: impl Into<AnyRule>,
         operands: Vec<(String, ValueType)>,
@@ -348,7 +289,7 @@ impl RuleCall<'_> {
     }
 
     /// The names and types of operands.
-    pub(super) fn named(&self, positions: &[usize]) -> Result<Vec<(String, ValueType)>, RuleError> {
+    pub(crate) fn named(&self, positions: &[usize]) -> Result<Vec<(String, ValueType)>, RuleError> {
         let one = |&position: &usize| {
             let operand = self.operand(position)?;
             Ok((indim_graph::terminal::printable(&operand.name), operand.value_type.clone()))
@@ -360,7 +301,7 @@ impl RuleCall<'_> {
     ///
     /// # Errors
     /// Those of [`RuleCall::broadcast`].
-    pub(super) fn numpy(&self, positions: &[usize]) -> Result<Vec<SymbolicSize>, RuleError> {
+    pub(crate) fn numpy(&self, positions: &[usize]) -> Result<Vec<SymbolicSize>, RuleError> {
         self.broadcast(RuleSet::Numpy, self.named(positions)?, None)
     }
 }

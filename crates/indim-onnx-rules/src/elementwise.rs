@@ -3,36 +3,37 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::{RuleSet, TargetRule};
 
-use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array_result, single_result};
+use crate::call::{RuleCall, RuleError, RuleResult, array_result, single_result};
+use crate::typed_value::TypedValue;
 use indim_onnx_file::types::{dtype_named, element_name};
 
 /// The type of operand 0.
-pub(super) fn same_type(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn same_type(call: &RuleCall<'_>) -> RuleResult {
     single_result(call.operand(0)?.value_type.clone())
 }
 
 /// Operand 0 with its elements.
-pub(super) fn identity(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn identity(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue { name: String::new(), ..call.operand(0)?.clone() }])
 }
 
 /// `Ceil`, `Floor`, `Round`: whole numbers stay as they are, so known elements do too.
-pub(super) fn rounding(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn rounding(call: &RuleCall<'_>) -> RuleResult {
     let elements = call.symbols(0);
     Ok(vec![TypedValue::of(call.operand(0)?.value_type.clone()).with_elements(elements)])
 }
 
 /// `SwiGLU`: two operands of one shape.
-pub(super) fn gated(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn gated(call: &RuleCall<'_>) -> RuleResult {
     call.expect_sizes(1, "the gate", call.sizes(0)?)?;
     same_type(call)
 }
 
 /// Booleans in the shape of operand 0.
-pub(super) fn predicate(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn predicate(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?.to_vec();
     let not = |size: &SymbolicSize| size.number().map(|n| SymbolicSize::known(i64::from(n == 0)));
-    let elements = match call.call.node.operator {
+    let elements = match call.node.operator {
         "Not" => call.symbols(0).and_then(|all| all.iter().map(not).collect()),
         _ => None,
     };
@@ -42,13 +43,13 @@ pub(super) fn predicate(call: &RuleCall<'_>) -> RuleResult {
 /// The sizes of the result: by NumPy's rule, or before opset 7 by the rule in the attributes `broadcast`
 /// and `axis`.
 fn binary_sizes(call: &RuleCall<'_>) -> Result<Vec<SymbolicSize>, RuleError> {
-    call.broadcast(call.call.broadcast_rule()?, call.named(&[0, 1])?, None)
+    call.broadcast(call.node.broadcast_rule()?, call.named(&[0, 1])?, None)
 }
 
 /// Arithmetic on two operands; the result has the element type of the first.
-pub(super) fn arithmetic(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn arithmetic(call: &RuleCall<'_>) -> RuleResult {
     let sizes = binary_sizes(call)?;
-    let compute = match call.call.node.operator {
+    let compute = match call.node.operator {
         "Add" => SymbolicSize::plus,
         "Sub" => SymbolicSize::minus,
         "Mul" => SymbolicSize::times,
@@ -66,9 +67,9 @@ fn divide_sizes(a: &SymbolicSize, b: &SymbolicSize) -> Option<SymbolicSize> {
 }
 
 /// Comparisons and logical operations.
-pub(super) fn comparison(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn comparison(call: &RuleCall<'_>) -> RuleResult {
     let sizes = binary_sizes(call)?;
-    let elements = match call.call.node.operator {
+    let elements = match call.node.operator {
         "Equal" => broadcast_pairs(call, 0, 1)
             .and_then(|pairs| pairs.iter().map(|(a, b)| is_equal(a, b)).collect()),
         _ => None,
@@ -105,9 +106,9 @@ fn broadcast_pairs(
 }
 
 /// `Max`, `Min`, `Sum`, `Mean`: any number of operands.
-pub(super) fn variadic(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn variadic(call: &RuleCall<'_>) -> RuleResult {
     let positions: Vec<usize> = (0..call.operands.len()).collect();
-    let rule = if call.call.version() >= 8 { RuleSet::Numpy } else { RuleSet::None };
+    let rule = if call.node.version >= 8 { RuleSet::Numpy } else { RuleSet::None };
     let sizes = match positions.len() {
         1 => call.sizes(0)?.to_vec(),
         _ => call.broadcast(rule, call.named(&positions)?, None)?,
@@ -115,7 +116,7 @@ pub(super) fn variadic(call: &RuleCall<'_>) -> RuleResult {
     array_result(&call.element(0)?, sizes)
 }
 
-pub(super) fn choose(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn choose(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.numpy(&[0, 1, 2])?;
     let elements = || {
         let conditions = call.symbols(0)?;
@@ -133,23 +134,23 @@ pub(super) fn choose(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// The slope broadcasts to the operand; the operand does not grow.
-pub(super) fn slope(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn slope(call: &RuleCall<'_>) -> RuleResult {
     let target = call.sizes(0)?.to_vec();
-    if call.call.version() >= 7 {
+    if call.node.version >= 7 {
         call.broadcast(TargetRule::Unidirectional, call.named(&[1])?, Some(&target))?;
     }
     array_result(&call.element(0)?, target)
 }
 
-pub(super) fn cast(call: &RuleCall<'_>) -> RuleResult {
-    let element = match call.call.version() < 6 {
-        true => dtype_named(&call.call.text("to", "")?)?.name().to_owned(),
-        false => element_name(call.call.required_int("to")?),
+pub(crate) fn cast(call: &RuleCall<'_>) -> RuleResult {
+    let element = match call.node.version < 6 {
+        true => dtype_named(&call.node.text("to", "")?)?.name().to_owned(),
+        false => element_name(call.node.required_int("to")?),
     };
     cast_to(call, &element)
 }
 
-pub(super) fn cast_like(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn cast_like(call: &RuleCall<'_>) -> RuleResult {
     cast_to(call, &call.element(1)?)
 }
 
@@ -160,14 +161,14 @@ fn cast_to(call: &RuleCall<'_>, element: &str) -> RuleResult {
     Ok(vec![TypedValue::of(value_type).with_elements(elements)])
 }
 
-pub(super) fn bit_cast(call: &RuleCall<'_>) -> RuleResult {
-    array_result(&element_name(call.call.required_int("to")?), call.sizes(0)?.to_vec())
+pub(crate) fn bit_cast(call: &RuleCall<'_>) -> RuleResult {
+    array_result(&element_name(call.node.required_int("to")?), call.sizes(0)?.to_vec())
 }
 
 /// The operand, and a mask: of booleans, or before version 10 of the operand's type.
-pub(super) fn dropout(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn dropout(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
-    let mask = match call.call.version() < 10 {
+    let mask = match call.node.version < 10 {
         true => operand.clone(),
         false => ValueType { element: Some("bool".into()), ..operand.clone() },
     };
@@ -175,9 +176,9 @@ pub(super) fn dropout(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `QuantizeLinear`: the element type of the zero point, else that of `output_dtype`, else `u8`.
-pub(super) fn quantize(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn quantize(call: &RuleCall<'_>) -> RuleResult {
     check_zero_point(call)?;
-    let element = match (call.optional(2), call.call.optional_int("output_dtype")?) {
+    let element = match (call.optional(2), call.node.optional_int("output_dtype")?) {
         (Some(_), _) => call.element(2)?,
         (None, None | Some(0)) => "u8".to_owned(),
         (None, Some(number)) => element_name(number),
@@ -200,9 +201,9 @@ fn check_zero_point(call: &RuleCall<'_>) -> Result<(), RuleError> {
 }
 
 /// `DequantizeLinear`: the element type of `output_dtype`, else that of the scale.
-pub(super) fn dequantize(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn dequantize(call: &RuleCall<'_>) -> RuleResult {
     check_zero_point(call)?;
-    let element = match call.call.optional_int("output_dtype")? {
+    let element = match call.node.optional_int("output_dtype")? {
         None | Some(0) => call.element(1)?,
         Some(number) => element_name(number),
     };
@@ -210,7 +211,7 @@ pub(super) fn dequantize(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `DynamicQuantizeLinear`: bytes, a scale and a zero point.
-pub(super) fn quantize_by_data(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn quantize_by_data(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?.to_vec();
     let types = [("u8", sizes), ("f32", Vec::new()), ("u8", Vec::new())];
     Ok(types.map(|(element, sizes)| TypedValue::of(ValueType::new(element, sizes))).into())

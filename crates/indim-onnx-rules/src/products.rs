@@ -3,20 +3,21 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::{RuleSet, TargetRule};
 
-use super::call::{RuleCall, RuleError, RuleResult, array_result, known_size, shape_error};
+use crate::call::{RuleCall, RuleError, RuleResult, array_result, known_size, shape_error};
+use crate::typed_value::TypedValue;
 
-pub(super) fn mat_mul(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn mat_mul(call: &RuleCall<'_>) -> RuleResult {
     let sizes = product(call, 0, 1)?;
     array_result(&call.element(0)?, sizes)
 }
 
 /// `MatMulInteger`: sums in 32 bits.
-pub(super) fn mat_mul_integer(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn mat_mul_integer(call: &RuleCall<'_>) -> RuleResult {
     array_result("i32", product(call, 0, 1)?)
 }
 
 /// `QLinearMatMul`: the product of operands 0 and 3, in the type of the result's zero point.
-pub(super) fn mat_mul_quantized(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn mat_mul_quantized(call: &RuleCall<'_>) -> RuleResult {
     array_result(&call.element(7)?, product(call, 0, 3)?)
 }
 
@@ -62,11 +63,11 @@ fn batch_sizes(
     call.broadcast(RuleSet::Numpy, operands, None)
 }
 
-pub(super) fn gemm(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn gemm(call: &RuleCall<'_>) -> RuleResult {
     let matrix = |position: usize, name: &str| {
         let sizes = call.sizes_of_rank(position, 2)?;
         let (rows, columns) = (sizes[0].clone(), sizes[1].clone());
-        Ok::<_, RuleError>(match call.call.int(name, 0)? != 0 {
+        Ok::<_, RuleError>(match call.node.int(name, 0)? != 0 {
             true => (columns, rows),
             false => (rows, columns),
         })
@@ -75,7 +76,7 @@ pub(super) fn gemm(call: &RuleCall<'_>) -> RuleResult {
     call.unify((&inner, &other), "the inner sizes")?;
     let sizes = vec![rows, columns];
     if call.optional(2).is_some() {
-        let is_broadcast = call.call.version() >= 7 || call.call.int("broadcast", 0)? != 0;
+        let is_broadcast = call.node.version >= 7 || call.node.int("broadcast", 0)? != 0;
         match is_broadcast {
             true => {
                 let rule = TargetRule::Unidirectional;
@@ -90,9 +91,9 @@ pub(super) fn gemm(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `Einsum`: the equation has a letter for each axis, and `...` for axes that broadcast.
-pub(super) fn einsum(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn einsum(call: &RuleCall<'_>) -> RuleResult {
     let equation: String =
-        call.call.text("equation", "")?.chars().filter(|c| !c.is_whitespace()).collect();
+        call.node.text("equation", "")?.chars().filter(|c| !c.is_whitespace()).collect();
     let (inputs, output) = match equation.split_once("->") {
         Some((inputs, output)) => (inputs.to_owned(), Some(output.to_owned())),
         None => (equation.clone(), None),
@@ -170,14 +171,13 @@ fn implicit_output(inputs: &str) -> String {
 }
 
 /// `Attention` of opset 23: queries, keys and values of rank 3 or 4, with a cache.
-pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
-    use super::call::TypedValue;
+pub(crate) fn attention(call: &RuleCall<'_>) -> RuleResult {
     let (q, k, v) = (call.sizes(0)?, call.sizes(1)?, call.sizes(2)?);
     if q.len() != k.len() || k.len() != v.len() || !(3..=4).contains(&q.len()) {
         return shape_error("queries, keys and values have one rank, 3 or 4");
     }
     let element = call.element(0)?;
-    let heads = |name: &str| Ok::<_, RuleError>(known_size(call.call.int(name, 1)?.max(1)));
+    let heads = |name: &str| Ok::<_, RuleError>(known_size(call.node.int(name, 1)?.max(1)));
     let (q_heads, kv_heads) = (heads("q_num_heads")?, heads("kv_num_heads")?);
     // The layout is [batch, heads, length, width].
     let split = |sizes: &[SymbolicSize], heads: &SymbolicSize| match sizes {
@@ -260,11 +260,10 @@ fn attention_mask(
 
 /// `LinearAttention`: queries, keys and values with their heads in the last axis; the state has a matrix
 /// for each head.
-pub(super) fn linear_attention(call: &RuleCall<'_>) -> RuleResult {
-    use super::call::TypedValue;
+pub(crate) fn linear_attention(call: &RuleCall<'_>) -> RuleResult {
     let q = call.sizes_of_rank(0, 3)?;
     let (k, v) = (call.sizes_of_rank(1, 3)?, call.sizes_of_rank(2, 3)?);
-    let [q_heads, heads] = ["q_num_heads", "kv_num_heads"].map(|name| call.call.required_int(name));
+    let [q_heads, heads] = ["q_num_heads", "kv_num_heads"].map(|name| call.node.required_int(name));
     let (q_heads, heads) = (q_heads?, heads?);
     if heads <= 0 || q_heads <= 0 || q_heads % heads != 0 {
         return shape_error(format!("{q_heads} heads of queries for {heads} heads of keys"));

@@ -3,12 +3,11 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_model::spatial_windows::MAX_NUMBER;
 
-use super::call::{
-    RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size, shape_error,
-};
+use crate::call::{RuleCall, RuleError, RuleResult, array_result, known_size, shape_error};
+use crate::typed_value::TypedValue;
 
 /// Kernel, strides, dilations and pads along the spatial axes.
-pub(super) struct Windows {
+pub(crate) struct Windows {
     kernel: Vec<SymbolicSize>,
     strides: Vec<i64>,
     dilations: Vec<i64>,
@@ -18,13 +17,13 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    pub(super) fn new(
+    pub(crate) fn new(
         call: &RuleCall<'_>,
         kernel: Vec<SymbolicSize>,
     ) -> Result<Windows, RuleError> {
         let rank = kernel.len();
         let list = |name: &str, count: usize, default: i64| {
-            let list = call.call.ints(name)?.unwrap_or_else(|| vec![default; count]);
+            let list = call.node.ints(name)?.unwrap_or_else(|| vec![default; count]);
             match list.len() == count && list.iter().all(|n| (0..=MAX_NUMBER).contains(n)) {
                 true => Ok::<Vec<i64>, RuleError>(list),
                 false => shape_error(format!("{name} is {list:?} for {rank} spatial axes")),
@@ -36,7 +35,7 @@ impl Windows {
         if strides.iter().chain(&dilations).any(|&n| n == 0) {
             return shape_error("strides and dilations are at least 1");
         }
-        let auto_pad = call.call.text("auto_pad", "NOTSET")?;
+        let auto_pad = call.node.text("auto_pad", "NOTSET")?;
         Ok(Windows { kernel, strides, dilations, pads, auto_pad })
     }
 
@@ -75,7 +74,7 @@ impl Windows {
     }
 
     /// The number of windows along each spatial axis.
-    pub(super) fn window_counts(
+    pub(crate) fn window_counts(
         &self,
         call: &RuleCall<'_>,
         spatial: &[SymbolicSize],
@@ -104,7 +103,7 @@ fn kernel(call: &RuleCall<'_>, weights: &[SymbolicSize]) -> Result<Vec<SymbolicS
     if spatial.iter().any(|size| size.is(0)) {
         return shape_error("the weights have no elements along a spatial axis");
     }
-    match call.call.ints("kernel_shape")? {
+    match call.node.ints("kernel_shape")? {
         None => Ok(spatial.to_vec()),
         Some(stated) if stated.len() != spatial.len() => {
             shape_error(format!("kernel_shape is {stated:?} for {} spatial axes", spatial.len()))
@@ -128,7 +127,7 @@ fn convolved_sizes(
         return shape_error(format!("a convolution takes rank 3 or more, not {}", x.len()));
     }
     let w = call.sizes_of_rank(weights, x.len())?;
-    let groups = call.call.int("group", 1)?;
+    let groups = call.node.int("group", 1)?;
     if !(1..=MAX_NUMBER).contains(&groups) {
         return shape_error(format!("group is {groups}"));
     }
@@ -149,7 +148,7 @@ fn convolved_sizes(
     Ok(sizes)
 }
 
-pub(super) fn convolution(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn convolution(call: &RuleCall<'_>) -> RuleResult {
     let sizes = convolved_sizes(call, (0, 1))?;
     if call.optional(2).is_some() {
         call.expect(2, "the bias", &[Some(&sizes[1])])?;
@@ -158,12 +157,12 @@ pub(super) fn convolution(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `ConvInteger`: sums in 32 bits.
-pub(super) fn convolution_integer(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn convolution_integer(call: &RuleCall<'_>) -> RuleResult {
     array_result("i32", convolved_sizes(call, (0, 1))?)
 }
 
 /// `QLinearConv`: the convolution of operands 0 and 3, in the type of the result's zero point.
-pub(super) fn convolution_quantized(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn convolution_quantized(call: &RuleCall<'_>) -> RuleResult {
     let sizes = convolved_sizes(call, (0, 3))?;
     for position in [1, 2, 6, 7] {
         if call.sizes(position).is_ok_and(|sizes| !sizes.is_empty()) {
@@ -174,7 +173,7 @@ pub(super) fn convolution_quantized(call: &RuleCall<'_>) -> RuleResult {
     array_result(&call.element(7)?, sizes)
 }
 
-pub(super) fn transposed_convolution(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn transposed_convolution(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
     if x.len() < 3 {
         return shape_error(format!("a convolution takes rank 3 or more, not {}", x.len()));
@@ -183,12 +182,12 @@ pub(super) fn transposed_convolution(call: &RuleCall<'_>) -> RuleResult {
     call.unify((&x[1], &w[0]), "the channels of the operand and the weights")?;
     let windows = Windows::new(call, kernel(call, w)?)?;
     let rank = x.len() - 2;
-    let more = call.call.ints("output_padding")?.unwrap_or_else(|| vec![0; rank]);
-    let stated = call.call.ints("output_shape")?.unwrap_or_default();
+    let more = call.node.ints("output_padding")?.unwrap_or_else(|| vec![0; rank]);
+    let stated = call.node.ints("output_shape")?.unwrap_or_default();
     if more.len() != rank || more.iter().any(|n| !(0..=MAX_NUMBER).contains(n)) {
         return shape_error(format!("output_padding is {more:?} for {rank} spatial axes"));
     }
-    let channels = w[1].times(&known_size(call.call.int("group", 1)?));
+    let channels = w[1].times(&known_size(call.node.int("group", 1)?));
     call.expect(2, "the bias", &[channels.as_ref()])?;
     let mut sizes = vec![x[0].clone(), call.or_new_symbol(channels, 1)];
     for axis in 0..rank {
@@ -209,9 +208,9 @@ pub(super) fn transposed_convolution(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// Pooling: the pooled values, and for `MaxPool` their indices.
-pub(super) fn pool(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn pool(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
-    let kernel = call.call.ints("kernel_shape")?.ok_or(RuleError::Unknown)?;
+    let kernel = call.node.ints("kernel_shape")?.ok_or(RuleError::Unknown)?;
     if x.len() < 3
         || kernel.len() != x.len() - 2
         || kernel.iter().any(|n| !(1..=MAX_NUMBER).contains(n))
@@ -219,7 +218,7 @@ pub(super) fn pool(call: &RuleCall<'_>) -> RuleResult {
         return shape_error(format!("kernel_shape is {kernel:?} for rank {}", x.len()));
     }
     let windows = Windows::new(call, kernel.into_iter().map(known_size).collect())?;
-    let ceils = call.call.int("ceil_mode", 0)? != 0;
+    let ceils = call.node.int("ceil_mode", 0)? != 0;
     let mut sizes = x[..2].to_vec();
     sizes.extend(windows.window_counts(call, &x[2..], ceils)?);
     let pooled = TypedValue::of(ValueType::new(&call.element(0)?, sizes.clone()));
@@ -227,7 +226,7 @@ pub(super) fn pool(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// Pooling over all axes except the first two.
-pub(super) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let size =
         |(axis, size): (usize, &SymbolicSize)| if axis < 2 { size.clone() } else { known_size(1) };
@@ -235,31 +234,31 @@ pub(super) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `RoiAlign`, `MaxRoiPool`: a grid of the same size for each region of the image (operand 1).
-pub(super) fn regions(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn regions(call: &RuleCall<'_>) -> RuleResult {
     let (x, rois) = (call.sizes_of_rank(0, 4)?, call.sizes_of_rank(1, 2)?);
-    match call.call.node.operator {
+    match call.node.operator {
         "MaxRoiPool" => call.expect(1, "the regions", &[None, Some(&known_size(5))])?,
         _ => {
             call.expect(1, "the regions", &[None, Some(&known_size(4))])?;
             call.expect(2, "the images of the regions", &[Some(&rois[0])])?;
         }
     }
-    let (rows, columns) = match call.call.ints("pooled_shape")? {
+    let (rows, columns) = match call.node.ints("pooled_shape")? {
         Some(shape) if shape.len() == 2 => (shape[0], shape[1]),
         Some(shape) => return shape_error(format!("pooled_shape is {shape:?}")),
-        None => (call.call.int("output_height", 1)?, call.call.int("output_width", 1)?),
+        None => (call.node.int("output_height", 1)?, call.node.int("output_width", 1)?),
     };
     let sizes = vec![rois[0].clone(), x[1].clone(), known_size(rows), known_size(columns)];
     array_result(&call.element(0)?, sizes)
 }
 
 /// `Resize` and `Upsample`: the sizes in an operand, or the operand's sizes times scales.
-pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn resize(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
-    let (element, version) = (call.element(0)?, call.call.version());
-    let axes = call.call.ints("axes")?.unwrap_or_else(|| (0..x.len() as i64).collect());
+    let (element, version) = (call.element(0)?, call.node.version);
+    let axes = call.node.ints("axes")?.unwrap_or_else(|| (0..x.len() as i64).collect());
     let axes = call.distinct_axes(&axes, x.len())?;
-    let is_plain = call.call.text("keep_aspect_ratio_policy", "stretch")? == "stretch";
+    let is_plain = call.node.text("keep_aspect_ratio_policy", "stretch")? == "stretch";
     let mut sizes = x.to_vec();
     let is_given = |position| {
         call.optional(position).is_some_and(|given| {
@@ -291,7 +290,7 @@ pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
         return array_result(&element, sizes);
     }
     let position = if version >= 11 { 2 } else { 1 };
-    let scales: Option<Vec<f64>> = match call.call.floats("scales")? {
+    let scales: Option<Vec<f64>> = match call.node.floats("scales")? {
         Some(scales) => Some(scales.iter().map(|&scale| f64::from(scale)).collect()),
         None => {
             call.expect(position, "the scales", &[Some(&count)])?;
@@ -327,7 +326,7 @@ fn common_ratio(
     };
     let ratios: Option<Vec<f64>> =
         given.and_then(|given| axes.iter().zip(given).map(ratio).collect());
-    let policy = call.call.text("keep_aspect_ratio_policy", "stretch")?;
+    let policy = call.node.text("keep_aspect_ratio_policy", "stretch")?;
     let choose = if policy == "not_larger" { f64::min } else { f64::max };
     Ok(ratios.and_then(|ratios| ratios.into_iter().reduce(choose)))
 }
@@ -351,7 +350,7 @@ fn scale_size(size: &SymbolicSize, scale: f64) -> Option<SymbolicSize> {
 }
 
 /// `GridSample`: the channels of the operand, sampled at each coordinate vector of the grid.
-pub(super) fn grid_sample(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn grid_sample(call: &RuleCall<'_>) -> RuleResult {
     let (x, grid) = (call.sizes(0)?, call.sizes(1)?);
     if x.len() < 3 || grid.len() != x.len() {
         return shape_error(format!("ranks {} and {} of operand and grid", x.len(), grid.len()));
@@ -365,14 +364,14 @@ pub(super) fn grid_sample(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `MaxUnpool`: the inverse of a pooling.
-pub(super) fn unpool(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn unpool(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
     let element = call.element(0)?;
     call.expect_sizes(1, "the indices", x)?;
     if call.optional(2).is_some() {
-        return array_result(&element, super::creation::shape_of_elements(call, 2)?);
+        return array_result(&element, crate::creation::shape_of_elements(call, 2)?);
     }
-    let kernel = call.call.ints("kernel_shape")?.ok_or(RuleError::Unknown)?;
+    let kernel = call.node.ints("kernel_shape")?.ok_or(RuleError::Unknown)?;
     if x.len() < 3 || kernel.len() != x.len() - 2 {
         return shape_error(format!("kernel_shape is {kernel:?} for rank {}", x.len()));
     }
@@ -391,10 +390,10 @@ pub(super) fn unpool(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `DeformConv`: a convolution with an offset, and a weight in the mask, for each element of each window.
-pub(super) fn deformable_convolution(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn deformable_convolution(call: &RuleCall<'_>) -> RuleResult {
     let sizes = convolved_sizes(call, (0, 1))?;
     let weights = call.sizes(1)?;
-    let groups = known_size(call.call.int("offset_group", 1)?);
+    let groups = known_size(call.node.int("offset_group", 1)?);
     let taps = SymbolicSize::product(&weights[2..]).and_then(|taps| taps.times(&groups));
     let offsets = taps.as_ref().and_then(|taps| taps.times(&known_size(sizes.len() as i64 - 2)));
     let per_window = |count| -> Vec<Option<&SymbolicSize>> {
@@ -407,7 +406,7 @@ pub(super) fn deformable_convolution(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `CausalConvWithState`: each channel is convolved with its own kernel; the state has the last elements.
-pub(super) fn causal_convolution(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn causal_convolution(call: &RuleCall<'_>) -> RuleResult {
     let (x, weights) = (call.sizes_of_rank(0, 3)?.to_vec(), call.sizes_of_rank(1, 3)?);
     call.expect(1, "the weights", &[Some(&x[1]), Some(&known_size(1)), None])?;
     call.expect(2, "the bias", &[Some(&x[1])])?;

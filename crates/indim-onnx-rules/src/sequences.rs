@@ -6,41 +6,8 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_onnx_file::types::element_name;
 
-use super::call::{RuleCall, RuleError, RuleResult, TypedValue, known_size, single_result};
-use super::control::join_types;
-
-/// Part of the names of sizes that differ between the elements of a sequence.
-const OF_EACH: &str = ".each";
-
-impl TypedValue {
-    /// A sequence of elements of one type.
-    pub(super) fn sequence(item: ValueType, length: SymbolicSize) -> TypedValue {
-        let value_type = ValueType::new(&format!("seq({item})"), vec![length]);
-        TypedValue { item: Some(item), value_type, ..TypedValue::default() }
-    }
-
-    /// The value that is one of two, as that of an `If` or of a state. Elements of an empty sequence have
-    /// the type of the other one.
-    pub(super) fn joined(&self, other: &TypedValue, name: &str) -> TypedValue {
-        let (Some(item), Some(other_item)) = (&self.item, &other.item) else {
-            return TypedValue::of(join_types(&self.value_type, &other.value_type, name));
-        };
-        let [length, other_length] = [self, other].map(TypedValue::length);
-        let joined =
-            match (length.is_some_and(|it| it.is(0)), other_length.is_some_and(|it| it.is(0))) {
-                (true, false) => other_item.completed_by(item),
-                (false, true) => item.completed_by(other_item),
-                _ => join_types(item, other_item, &format!("{name}{OF_EACH}")),
-            };
-        let length = length.filter(|length| Some(*length) == other_length).cloned();
-        TypedValue::sequence(joined, length.unwrap_or_else(|| SymbolicSize::open(name, 0)))
-    }
-
-    /// The length of a sequence.
-    fn length(&self) -> Option<&SymbolicSize> {
-        self.value_type.sizes.as_ref()?.first()
-    }
-}
+use crate::call::{RuleCall, RuleError, RuleResult, known_size, single_result};
+use crate::typed_value::{OF_EACH, TypedValue, join_types};
 
 /// The type of the elements and the length of the sequence that is operand 0.
 fn sequence_operand<'c>(
@@ -54,12 +21,12 @@ fn sequence_result(item: ValueType, length: SymbolicSize) -> RuleResult {
     Ok(vec![TypedValue::sequence(item, length)])
 }
 
-pub(super) fn empty(call: &RuleCall<'_>) -> RuleResult {
-    let element = element_name(call.call.int("dtype", 1)?);
+pub(crate) fn empty(call: &RuleCall<'_>) -> RuleResult {
+    let element = element_name(call.node.int("dtype", 1)?);
     sequence_result(ValueType { element: Some(element.into()), sizes: None }, known_size(0))
 }
 
-pub(super) fn construct(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn construct(call: &RuleCall<'_>) -> RuleResult {
     let name = format!("{}{OF_EACH}", call.result);
     let mut item = call.operand(0)?.value_type.clone();
     for position in 1..call.operands.len() {
@@ -68,11 +35,11 @@ pub(super) fn construct(call: &RuleCall<'_>) -> RuleResult {
     sequence_result(item, known_size(call.operands.len() as i64))
 }
 
-pub(super) fn at(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn at(call: &RuleCall<'_>) -> RuleResult {
     single_result(sequence_operand(call)?.0.clone())
 }
 
-pub(super) fn insert(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn insert(call: &RuleCall<'_>) -> RuleResult {
     let (item, length) = sequence_operand(call)?;
     let inserted = &call.operand(1)?.value_type;
     let joined = match length.is(0) {
@@ -82,20 +49,20 @@ pub(super) fn insert(call: &RuleCall<'_>) -> RuleResult {
     sequence_result(joined, call.or_new_symbol(length.plus(&known_size(1)), 0))
 }
 
-pub(super) fn erase(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn erase(call: &RuleCall<'_>) -> RuleResult {
     let (item, length) = sequence_operand(call)?;
     sequence_result(item.clone(), call.or_new_symbol(length.plus(&known_size(-1)), 0))
 }
 
-pub(super) fn length(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn length(call: &RuleCall<'_>) -> RuleResult {
     let typed = TypedValue::of(ValueType::new("i64", Vec::new()));
     Ok(vec![typed.with_elements(Some(vec![sequence_operand(call)?.1.clone()]))])
 }
 
 /// `SplitToSequence`: parts of one size, of listed sizes, or of size 1, whose axis may be dropped.
-pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn split(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
-    let axis = call.axis(call.call.int("axis", 0)?, sizes.len())?;
+    let axis = call.axis(call.node.int("axis", 0)?, sizes.len())?;
     let differing = SymbolicSize::open(&format!("{}{OF_EACH}", call.result), axis);
     let whole = sizes[axis].clone();
     let (part, count) = match call.optional(1) {
@@ -117,7 +84,7 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
             (first.cloned().unwrap_or(differing), call.or_new_symbol(count, 0))
         }
     };
-    match call.optional(1).is_none() && call.call.int("keepdims", 1)? == 0 {
+    match call.optional(1).is_none() && call.node.int("keepdims", 1)? == 0 {
         true => drop(sizes.remove(axis)),
         false => sizes[axis] = part,
     }
@@ -125,11 +92,11 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `ConcatFromSequence`: the elements side by side along an axis, or stacked along a new one.
-pub(super) fn concat(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn concat(call: &RuleCall<'_>) -> RuleResult {
     let (item, length) = sequence_operand(call)?;
     let mut sizes = item.sizes.clone().ok_or(RuleError::Unknown)?;
-    let axis = call.call.required_int("axis")?;
-    if call.call.int("new_axis", 0)? != 0 {
+    let axis = call.node.required_int("axis")?;
+    if call.node.int("new_axis", 0)? != 0 {
         let axis = call.axis(axis, sizes.len() + 1)?;
         sizes.insert(axis, length.clone());
     } else {
@@ -142,13 +109,13 @@ pub(super) fn concat(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `Optional`, `OptionalGetElement`: the value itself.
-pub(super) fn optional(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn optional(call: &RuleCall<'_>) -> RuleResult {
     match call.optional(0) {
-        Some(_) => super::elementwise::identity(call),
+        Some(_) => crate::elementwise::identity(call),
         None => Err(RuleError::Unknown),
     }
 }
 
-pub(super) fn is_present(_: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn is_present(_: &RuleCall<'_>) -> RuleResult {
     single_result(ValueType::new("bool", Vec::new()))
 }

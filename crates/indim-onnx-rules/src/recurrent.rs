@@ -2,32 +2,31 @@
 
 use indim_model::outline::{SymbolicSize, ValueType};
 
-use super::call::{
-    RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size, shape_error,
-};
-use super::windows::Windows;
+use crate::call::{RuleCall, RuleError, RuleResult, array_result, known_size, shape_error};
+use crate::typed_value::TypedValue;
+use crate::windows::Windows;
 
 /// `LSTM`, `GRU`, `RNN`: the hidden states of all steps, the last one, and for `LSTM` the last cell
 /// state.
-pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
     let (x, weights) = (call.sizes_of_rank(0, 3)?, call.sizes_of_rank(1, 3)?);
-    let directions = match &call.call.text("direction", "forward")?[..] {
+    let directions = match &call.node.text("direction", "forward")?[..] {
         "bidirectional" => known_size(2),
         _ => known_size(1),
     };
-    let gates = match call.call.node.operator {
+    let gates = match call.node.operator {
         "LSTM" => 4,
         "GRU" => 3,
         _ => 1,
     };
     let recurrent = call.optional(2).and_then(|it| it.value_type.sizes.as_ref()?.get(2).cloned());
-    let hidden = match call.call.optional_int("hidden_size")? {
+    let hidden = match call.node.optional_int("hidden_size")? {
         Some(hidden) => known_size(hidden),
         None => recurrent.unwrap_or_else(|| {
             call.or_new_symbol(weights[1].divided_exactly(&known_size(gates)), 3)
         }),
     };
-    let is_batch_first = call.call.int("layout", 0)? != 0;
+    let is_batch_first = call.node.int("layout", 0)? != 0;
     let (length, batch) = if is_batch_first { (&x[1], &x[0]) } else { (&x[0], &x[1]) };
     let times = |count: i64| hidden.times(&known_size(count));
     let (rows, biases, peepholes) = (times(gates), times(2 * gates), times(3));
@@ -58,20 +57,20 @@ pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
 
 /// `DFT`: the size along one axis changes. The last axis has the real and the imaginary part; the
 /// inverse of a one-sided transform has only the real part.
-pub(super) fn dft(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn dft(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let rank = sizes.len();
     if rank < 2 {
         return shape_error(format!("rank {rank} has no axis before the complex one"));
     }
-    let axis = match call.call.version() < 20 {
-        true => Some(call.call.int("axis", 1)?),
+    let axis = match call.node.version < 20 {
+        true => Some(call.node.int("axis", 1)?),
         false if call.optional(2).is_none() => Some(-2),
         false => call.numbers(2).and_then(|axis| axis.first().copied()),
     };
     let axis = call.axis(axis.ok_or(RuleError::Unknown)?, rank)?;
-    let is_one_sided = call.call.int("onesided", 0)? != 0;
-    let is_inverse = call.call.int("inverse", 0)? != 0;
+    let is_one_sided = call.node.int("onesided", 0)? != 0;
+    let is_inverse = call.node.int("inverse", 0)? != 0;
     let parts = sizes[rank - 1].number();
     if axis == rank - 1 {
         return shape_error(format!("axis {axis} has the real and the imaginary part"));
@@ -108,7 +107,7 @@ fn positive(
 }
 
 /// `STFT`: frames of a signal, each with its spectrum.
-pub(super) fn stft(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn stft(call: &RuleCall<'_>) -> RuleResult {
     let signal = call.sizes(0)?;
     let (batch, length) = match signal {
         [batch, length] => (batch, length),
@@ -129,7 +128,7 @@ pub(super) fn stft(call: &RuleCall<'_>) -> RuleResult {
     if frames.as_ref().and_then(SymbolicSize::number).is_some_and(|count| count <= 0) {
         return shape_error(format!("the signal has {length} elements, fewer than a frame"));
     }
-    let bins = || match call.call.int("onesided", 1) {
+    let bins = || match call.node.int("onesided", 1) {
         Ok(0) => frame.clone(),
         _ => frame.as_ref()?.floor_divided(2)?.plus(&known_size(1)),
     };
@@ -138,19 +137,19 @@ pub(super) fn stft(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `MelWeightMatrix`: spectrum bins by mel bins.
-pub(super) fn mel(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn mel(call: &RuleCall<'_>) -> RuleResult {
     let length = positive(call, 1, "the length of the transform")?;
     let bins = call.first_symbol(0);
     if let Some(number @ ..0) = bins.as_ref().and_then(SymbolicSize::number) {
         return shape_error(format!("the number of mel bins is {number}"));
     }
     let rows = length.and_then(|length| length.floor_divided(2)?.plus(&known_size(1)));
-    let element = indim_onnx_file::types::element_name(call.call.int("output_datatype", 1)?);
+    let element = indim_onnx_file::types::element_name(call.node.int("output_datatype", 1)?);
     array_result(&element, vec![call.or_new_symbol(rows, 0), call.or_new_symbol(bins, 1)])
 }
 
 /// `Det`: the determinant of the last two axes.
-pub(super) fn determinant(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn determinant(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let [batch @ .., rows, columns] = sizes else {
         return shape_error("a determinant takes rank 2 or more");
@@ -160,7 +159,7 @@ pub(super) fn determinant(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `Col2Im`: an image of the given sizes from its blocks.
-pub(super) fn blocks(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn blocks(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes_of_rank(0, 3)?;
     let (image, block) = (call.symbols(1), call.symbols(2));
     let (Some(image), Some(block)) = (image, block) else { return Err(RuleError::Unknown) };
@@ -191,7 +190,7 @@ pub(super) fn blocks(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `AffineGrid`: a vector of coordinates for each position of the image.
-pub(super) fn affine_grid(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn affine_grid(call: &RuleCall<'_>) -> RuleResult {
     let size = call.symbols(1).ok_or(RuleError::Unknown)?;
     if !(4..=5).contains(&size.len()) {
         return shape_error(format!("the image has {} axes, not 4 or 5", size.len()));
@@ -209,9 +208,9 @@ pub(super) fn affine_grid(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `CenterCropPad`: the sizes in operand 1 on the axes in `axes`.
-pub(super) fn crop_or_pad(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn crop_or_pad(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
-    let axes = call.call.ints("axes")?.unwrap_or_else(|| (0..sizes.len() as i64).collect());
+    let axes = call.node.ints("axes")?.unwrap_or_else(|| (0..sizes.len() as i64).collect());
     let axes = call.distinct_axes(&axes, sizes.len())?;
     call.expect(1, "the sizes", &[Some(&known_size(axes.len() as i64))])?;
     let wanted = call.symbols(1);

@@ -3,14 +3,14 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_onnx_file::types::element_name;
 
-use super::call::{
-    RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size, shape_error,
-    single_result,
+use crate::call::{
+    RuleCall, RuleError, RuleResult, array_result, known_size, shape_error, single_result,
 };
+use crate::typed_value::TypedValue;
 
 /// The number of elements of the first list attribute that the node has.
 fn list_length(call: &RuleCall<'_>, names: &[&str]) -> Option<i64> {
-    let lists = names.iter().filter_map(|name| call.call.node.attributes.get(name));
+    let lists = names.iter().filter_map(|name| call.node.attributes.get(name));
     let lengths = lists.map(|list| list.ints.len() + list.strings.len() + list.floats.len());
     lengths.map(|length| length as i64).find(|&length| length > 0)
 }
@@ -25,31 +25,31 @@ fn examples(call: &RuleCall<'_>) -> Result<SymbolicSize, RuleError> {
 }
 
 /// Operand 0 as floats, such as `Scaler` and `Normalizer`.
-pub(super) fn floats(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn floats(call: &RuleCall<'_>) -> RuleResult {
     array_result("f32", call.sizes(0)?.to_vec())
 }
 
 /// The regressors: a number for each example and target.
-pub(super) fn regressor(call: &RuleCall<'_>) -> RuleResult {
-    let name = if call.call.node.operator == "LinearRegressor" { "targets" } else { "n_targets" };
-    let targets = known_size(call.call.int(name, 1)?);
+pub(crate) fn regressor(call: &RuleCall<'_>) -> RuleResult {
+    let name = if call.node.operator == "LinearRegressor" { "targets" } else { "n_targets" };
+    let targets = known_size(call.node.int(name, 1)?);
     array_result("f32", vec![examples(call)?, targets])
 }
 
 /// `TreeEnsemble`: a number of the operand's type for each example and target.
-pub(super) fn trees(call: &RuleCall<'_>) -> RuleResult {
-    let targets = known_size(call.call.int("n_targets", 1)?);
+pub(crate) fn trees(call: &RuleCall<'_>) -> RuleResult {
+    let targets = known_size(call.node.int("n_targets", 1)?);
     array_result(&call.element(0)?, vec![call.sizes_of_rank(0, 2)?[0].clone(), targets])
 }
 
 /// The classifiers: a label for each example, and a score for each example and class.
-pub(super) fn classifier(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn classifier(call: &RuleCall<'_>) -> RuleResult {
     let examples = examples(call)?;
     let is_text = list_length(call, &["classlabels_strings"]).is_some();
     let labels = ["classlabels_strings", "classlabels_ints", "classlabels_int64s"];
     // The scores of a support vector machine without probabilities are those of pairs of classes.
     let has_pairs =
-        call.call.node.operator == "SVMClassifier" && list_length(call, &["prob_a"]).is_none();
+        call.node.operator == "SVMClassifier" && list_length(call, &["prob_a"]).is_none();
     let classes = list_length(call, &labels).filter(|_| !has_pairs).map(known_size);
     let label = ValueType::new(if is_text { "string" } else { "i64" }, vec![examples.clone()]);
     let scores = ValueType::new("f32", vec![examples, call.or_new_symbol(classes, 1)]);
@@ -57,7 +57,7 @@ pub(super) fn classifier(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `ArrayFeatureExtractor`: elements of the last axis. A list is one row.
-pub(super) fn features(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn features(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
     let Some((_, before)) = x.split_last() else {
         return shape_error("operand 0 is a scalar");
@@ -69,8 +69,8 @@ pub(super) fn features(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `FeatureVectorizer`: the features of all operands, side by side.
-pub(super) fn vectorizer(call: &RuleCall<'_>) -> RuleResult {
-    let given = call.call.ints("inputdimensions")?;
+pub(crate) fn vectorizer(call: &RuleCall<'_>) -> RuleResult {
+    let given = call.node.ints("inputdimensions")?;
     let stated = given.and_then(|list| list.iter().try_fold(0i64, |sum, n| sum.checked_add(*n)));
     let sizes: Result<Vec<_>, _> = (0..call.operands.len()).map(|at| call.sizes(at)).collect();
     let features = sizes?.iter().try_fold(known_size(0), |sum, sizes| sum.plus(sizes.last()?));
@@ -79,7 +79,7 @@ pub(super) fn vectorizer(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `OneHotEncoder`: a number for each category, along a new last axis.
-pub(super) fn categories(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn categories(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let count = list_length(call, &["cats_int64s", "cats_strings"]).map(known_size);
     sizes.push(call.or_new_symbol(count, sizes.len()));
@@ -87,10 +87,10 @@ pub(super) fn categories(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `LabelEncoder`, `CategoryMapper`: a value for each key.
-pub(super) fn encoder(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn encoder(call: &RuleCall<'_>) -> RuleResult {
     let values = [("values_strings", "string"), ("values_int64s", "i64"), ("values_floats", "f32")];
     let listed = values.iter().find(|(name, _)| list_length(call, &[name]).is_some());
-    let element = match (listed, call.call.tensor("values_tensor")?) {
+    let element = match (listed, call.node.tensor("values_tensor")?) {
         (Some((_, element)), _) => (*element).to_owned(),
         (None, Some(tensor)) => element_name(tensor.data_type.into()),
         // Texts become numbers, and numbers texts.
@@ -101,7 +101,7 @@ pub(super) fn encoder(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `ZipMap`: a map from classes to scores for each example.
-pub(super) fn maps(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn maps(call: &RuleCall<'_>) -> RuleResult {
     let is_text = list_length(call, &["classlabels_strings"]).is_some();
     let key = if is_text { "string" } else { "i64" };
     single_result(ValueType::new(&format!("map({key}, f32)"), vec![examples(call)?]))

@@ -6,16 +6,15 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::TargetRule;
 
-use super::call::{
-    RuleCall, RuleError, RuleResult, TypedValue, array_result, known_size, shape_error,
-};
-use super::creation::shape_of_elements;
+use crate::call::{RuleCall, RuleError, RuleResult, array_result, known_size, shape_error};
+use crate::creation::shape_of_elements;
+use crate::typed_value::TypedValue;
 
-pub(super) fn shape(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn shape(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let rank = sizes.len() as i64;
     let bound = |name: &str, default: i64| {
-        let bound = call.call.int(name, default)?;
+        let bound = call.node.int(name, default)?;
         let counted = if bound < 0 { bound.saturating_add(rank) } else { bound };
         Ok::<i64, RuleError>(counted.clamp(0, rank))
     };
@@ -25,22 +24,22 @@ pub(super) fn shape(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(value_type).with_elements(Some(listed))])
 }
 
-pub(super) fn size(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn size(call: &RuleCall<'_>) -> RuleResult {
     let count = SymbolicSize::product(call.sizes(0)?);
     let typed = TypedValue::of(ValueType::new("i64", Vec::new()));
     Ok(vec![typed.with_elements(count.map(|count| vec![count]))])
 }
 
-pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn reshape(call: &RuleCall<'_>) -> RuleResult {
     let element = call.element(0)?;
-    let target = match call.call.version() < 5 {
-        true => call.call.ints("shape")?.map(|list| list.into_iter().map(known_size).collect()),
+    let target = match call.node.version < 5 {
+        true => call.node.ints("shape")?.map(|list| list.into_iter().map(known_size).collect()),
         false => call.symbols(1),
     };
     let Some(target) = target else {
         return array_result(&element, shape_of_elements(call, 1)?);
     };
-    let allows_zero = call.call.int("allowzero", 0)? != 0;
+    let allows_zero = call.node.int("allowzero", 0)? != 0;
     let operand = call.sizes(0).ok();
     let mut sizes = Vec::with_capacity(target.len());
     for (axis, size) in target.iter().enumerate() {
@@ -101,9 +100,9 @@ fn check_counts(
     }
 }
 
-pub(super) fn flatten(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn flatten(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
-    let axis = call.call.int("axis", 1)?;
+    let axis = call.node.int("axis", 1)?;
     let rank = sizes.len() as i64;
     let axis = if axis < 0 { axis.saturating_add(rank) } else { axis };
     let Some((rows, columns)) =
@@ -116,7 +115,7 @@ pub(super) fn flatten(call: &RuleCall<'_>) -> RuleResult {
     array_result(&call.element(0)?, sizes.collect())
 }
 
-pub(super) fn squeeze(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn squeeze(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let axes = match call.integer_list("axes", 1, 13)? {
         Some(axes) => {
@@ -138,7 +137,7 @@ pub(super) fn squeeze(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(value_type).with_elements(call.symbols(0))])
 }
 
-pub(super) fn unsqueeze(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn unsqueeze(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let axes = call.integer_list("axes", 1, 13)?.ok_or(RuleError::Unknown)?;
     let rank = sizes.len() + axes.len();
@@ -156,9 +155,9 @@ pub(super) fn unsqueeze(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(value_type).with_elements(call.symbols(0))])
 }
 
-pub(super) fn transpose(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn transpose(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
-    let order = match call.call.ints("perm")? {
+    let order = match call.node.ints("perm")? {
         Some(order) => order,
         None => (0..sizes.len() as i64).rev().collect(),
     };
@@ -170,10 +169,10 @@ pub(super) fn transpose(call: &RuleCall<'_>) -> RuleResult {
     array_result(&call.element(0)?, sizes?)
 }
 
-pub(super) fn concat(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn concat(call: &RuleCall<'_>) -> RuleResult {
     let positions = 0..call.operands.len();
     let mut result = call.sizes(0)?.to_vec();
-    let axis = call.axis(call.call.int("axis", 1)?, result.len())?;
+    let axis = call.axis(call.node.int("axis", 1)?, result.len())?;
     let mut total = Some(known_size(0));
     for position in positions.clone() {
         let sizes = call.sizes_of_rank(position, result.len())?;
@@ -192,16 +191,16 @@ pub(super) fn concat(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(value_type).with_elements(elements.map(|lists| lists.concat()))])
 }
 
-pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn split(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
-    let axis = call.axis(call.call.int("axis", 0)?, sizes.len())?;
-    let count = call.call.node.results.len() as i64;
+    let axis = call.axis(call.node.int("axis", 0)?, sizes.len())?;
+    let count = call.node.results.len() as i64;
     if count == 0 {
         return Ok(Vec::new());
     }
     let parts = match call.integer_list("split", 1, 13) {
         Ok(Some(parts)) => parts.into_iter().map(known_size).map(Some).collect(),
-        Ok(None) => equal_parts(&sizes[axis], count, call.call.version() < 18),
+        Ok(None) => equal_parts(&sizes[axis], count, call.node.version < 18),
         Err(_) => vec![None; count as usize],
     };
     if let (Some(whole), Some(sum)) = (
@@ -249,7 +248,7 @@ fn equal_parts(size: &SymbolicSize, count: i64, is_exact: bool) -> Vec<Option<Sy
         .collect()
 }
 
-pub(super) fn expand(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn expand(call: &RuleCall<'_>) -> RuleResult {
     let element = call.element(0)?;
     let target = shape_of_elements(call, 1)?;
     let sizes = call.broadcast(TargetRule::Bidirectional, call.named(&[0])?, Some(&target))?;
@@ -263,7 +262,7 @@ pub(super) fn expand(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
 }
 
-pub(super) fn tile(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn tile(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let Some(repeats) = call.symbols(1) else {
         return array_result(&call.element(0)?, call.new_symbols(sizes.len()));
@@ -276,12 +275,12 @@ pub(super) fn tile(call: &RuleCall<'_>) -> RuleResult {
     array_result(&call.element(0)?, tiled.collect())
 }
 
-pub(super) fn pad(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn pad(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let element = call.element(0)?;
-    let name = if call.call.version() < 2 { "paddings" } else { "pads" };
-    let pads = match call.call.version() < 11 {
-        true => call.call.ints(name)?.map(|list| list.into_iter().map(known_size).collect()),
+    let name = if call.node.version < 2 { "paddings" } else { "pads" };
+    let pads = match call.node.version < 11 {
+        true => call.node.ints(name)?.map(|list| list.into_iter().map(known_size).collect()),
         false => call.symbols(1),
     };
     let axes = match call.optional(3) {
@@ -302,13 +301,13 @@ pub(super) fn pad(call: &RuleCall<'_>) -> RuleResult {
     array_result(&element, sizes)
 }
 
-pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn slice(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let element = call.element(0)?;
-    let is_attribute = call.call.version() < 10;
+    let is_attribute = call.node.version < 10;
     let list = |name: &str, position: usize| match is_attribute {
         true => Ok::<_, RuleError>(
-            call.call.ints(name)?.map(|list| list.into_iter().map(known_size).collect::<Vec<_>>()),
+            call.node.ints(name)?.map(|list| list.into_iter().map(known_size).collect::<Vec<_>>()),
         ),
         false => Ok(call.symbols(position)),
     };
@@ -442,18 +441,18 @@ fn sliced_count(length: i64, (start, end, step): (i64, i64, i64)) -> Option<i64>
 }
 
 /// `DepthToSpace`; `SpaceToDepth` is the inverse.
-pub(super) fn depth_to_space(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn depth_to_space(call: &RuleCall<'_>) -> RuleResult {
     move_blocks(call, true)
 }
 
-pub(super) fn space_to_depth(call: &RuleCall<'_>) -> RuleResult {
+pub(crate) fn space_to_depth(call: &RuleCall<'_>) -> RuleResult {
     move_blocks(call, false)
 }
 
 /// The type of the result: channels become image elements if `to_space`, else the reverse.
 fn move_blocks(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
     let sizes = call.sizes_of_rank(0, 4)?;
-    let block = call.call.required_int("blocksize")?;
+    let block = call.node.required_int("blocksize")?;
     if !(1..=MAX_BLOCK_SIZE).contains(&block) {
         return shape_error(format!("blocksize is {block}"));
     }
