@@ -7,14 +7,16 @@
 //!   `analysis.rs`: values that must be known at build time; `model.rs`: the model.
 //! * `build.rs`: builds the program for inputs of known types; `control.rs`: its loops and branches;
 //!   `call.rs`: a node with its operands; the other files lower calls to nodes of a graph:
-//!   `activations.rs`, `constants.rs`, `elementwise.rs`, `gathers.rs`, `normalizations.rs`, `products.rs`,
-//!   `quantization.rs`, `recurrent.rs`, `reductions.rs`, `resize.rs`, `sort.rs`, `views.rs`, `windows.rs`.
+//!   `activations.rs`, `attention.rs`, `constants.rs`, `elementwise.rs`, `gathers.rs`, `losses.rs`,
+//!   `normalizations.rs`, `products.rs`, `quantization.rs`, `recurrent.rs`, `reductions.rs`, `resize.rs`,
+//!   `sampling.rs`, `signals.rs`, `sort.rs`, `views.rs`, `windows.rs`.
 //! * `infer/`: types of every node, also of those without a lowering.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod activations;
 mod analysis;
+mod attention;
 mod build;
 mod call;
 mod constants;
@@ -22,6 +24,7 @@ mod control;
 mod elementwise;
 mod gathers;
 mod infer;
+mod losses;
 mod model;
 mod normalizations;
 mod operators;
@@ -31,6 +34,8 @@ mod quantization;
 mod recurrent;
 mod reductions;
 mod resize;
+mod sampling;
+mod signals;
 mod sort;
 mod views;
 mod windows;

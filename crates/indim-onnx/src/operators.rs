@@ -11,8 +11,8 @@ use indim_onnx_file::operator::OperatorSignature;
 
 use super::call::{Call, LoweringResult};
 use super::{
-    activations, constants, elementwise, gathers, normalizations, products, quantization,
-    recurrent, reductions, resize, sort, views, windows,
+    activations, attention, constants, elementwise, gathers, losses, normalizations, products,
+    quantization, recurrent, reductions, resize, sampling, signals, sort, views, windows,
 };
 
 /// A supported operator of ONNX.
@@ -300,6 +300,20 @@ static OPERATORS: &[Operator] = &[
     function("LpNormalization", &[1, 22], (1, 1), normalizations::lp),
     function("MeanVarianceNormalization", &[9, 13], (1, 1), normalizations::mean_variance),
     function("RMSNormalization", &[23], (2, 2), normalizations::root_mean_square),
+    function("Attention", &[23, 24, 25], (3, 7), attention::attention),
+    function("RotaryEmbedding", &[23], (3, 4), attention::rotary_embedding),
+    function("TensorScatter", &[24], (2, 3), attention::tensor_scatter),
+    function("NegativeLogLikelihoodLoss", &[12, 13, 22], (2, 3), losses::negative_log_likelihood),
+    function("SoftmaxCrossEntropyLoss", &[12, 13], (2, 3), losses::softmax_cross_entropy),
+    function("DynamicQuantizeLinear", &[11], (1, 1), quantization::quantize_by_data),
+    function("CenterCropPad", &[18], (2, 2), views::center_crop_or_pad).with_shape_operands(&[1]),
+    function("ReverseSequence", &[10, 28], (2, 2), views::reverse_sequence),
+    function("HannWindow", &[17], (1, 1), signals::hann).with_shape_operands(&[0]),
+    function("HammingWindow", &[17], (1, 1), signals::hamming).with_shape_operands(&[0]),
+    function("BlackmanWindow", &[17], (1, 1), signals::blackman).with_shape_operands(&[0]),
+    function("AffineGrid", &[20], (2, 2), sampling::affine_grid).with_shape_operands(&[1]),
+    function("Col2Im", &[18], (3, 3), sampling::image_of_blocks).with_shape_operands(&[1, 2]),
+    function("GridSample", &[16, 20, 22], (2, 2), sampling::grid_sample),
     control("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], (1, 1), &["then_branch", "else_branch"]),
     control("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], (2, VARIADIC), &["body"]),
     control("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], (1, VARIADIC), &["body"]),

@@ -1,11 +1,12 @@
 //! Quantisation of floats to small integers and 8-bit floats and back, by a scale and a zero point.
 
-use indim_builder::Value;
+use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
+use indim_model::shape_values::KnownValue;
 use indim_ops::DType;
 use indim_ops::elements::*;
-use indim_shape::Shape;
+use indim_shape::{ReductionRuleName, Shape};
 
 use super::call::{Call, LoweringResult, single_result};
 use indim_onnx_file::types::dtype_of;
@@ -140,6 +141,24 @@ pub(super) fn round_and_saturate(
     let (low, high) = integer_range(dtype);
     let limit = |number: f64| call.builder.literal(Literal::Float(number), DType::F32);
     Ok(result.clamp(limit(low)?, limit(high)?).convert(dtype))
+}
+
+/// `DynamicQuantizeLinear`: 8-bit integers, with scale and zero point from the smallest and the largest of
+/// the elements and 0.
+pub(super) fn quantize_by_data(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, |dtype| dtype == DType::F32)?;
+    let (b, x, shape) = (call.builder, call.value(0)?, call.shape(0)?);
+    let options = ReduceOptions::new().rule(ReductionRuleName::Xla);
+    let smallest = b.along(Reduction::Min, x, &options)?.minimum(0.0f32);
+    let largest = b.along(Reduction::Max, x, &options)?.maximum(0.0f32);
+    let range = &largest - &smallest;
+    let scale = range.eq(0.0).select(1.0f32, range) / 255.0;
+    let zero = b.clamp(0.0, -smallest / &scale, 255.0)?.round_even();
+    let quotient = x / b.broadcast_in_dim(&scale, &[], &shape)?;
+    let onto = b.broadcast_in_dim(&zero, &[], &shape)?;
+    let quantized = round_and_saturate(call, quotient, Some(onto), DType::U8)?;
+    let zero = b.convert(zero, DType::U8)?;
+    Ok([quantized, scale, zero].map(KnownValue::from).into())
 }
 
 /// The smallest and the largest integer of a quantised type.

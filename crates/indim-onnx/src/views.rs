@@ -2,6 +2,7 @@
 
 use indim_builder::{PadMode, Value};
 use indim_graph::{AxisSlice, Literal, TakeMode};
+use indim_ops::DType;
 use indim_shape::Shape;
 
 use super::call::{Call, LoweringResult, single_result};
@@ -249,6 +250,39 @@ fn equal_parts(call: &Call<'_>, size: usize) -> Result<Vec<usize>, FormatErrorKi
     }
     let first = |position: usize| position.saturating_mul(part).min(size);
     Ok((0..count).map(|position| first(position + 1) - first(position)).collect())
+}
+
+/// `CenterCropPad`: crops or pads axes to the sizes in operand 1, both ends alike; the end after an axis gets
+/// the odd element.
+pub(super) fn center_crop_or_pad(call: &Call<'_>) -> LoweringResult {
+    let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
+    let new_sizes = sizes(&call.integers(1)?)?;
+    let axes = listed_axes(call, call.ints("axes")?, new_sizes.rank(), shape.rank())?;
+    let mut widths: Vec<(i64, i64, usize)> = vec![(0, 0, 0); shape.rank()];
+    for (&axis, &size) in axes.iter().zip(new_sizes.iter()) {
+        let added = (size as i64).saturating_sub(shape[axis] as i64);
+        widths[axis] = (added / 2, added - added / 2, 0);
+    }
+    let zero = call.builder.literal(Literal::Int(0), dtype)?;
+    single_result(call.builder.pad(call.value(0)?, zero, &widths)?)
+}
+
+/// `ReverseSequence`: reverses the first elements along the time axis, as many as operand 1 states for each
+/// element of the batch.
+pub(super) fn reverse_sequence(call: &Call<'_>) -> LoweringResult {
+    let (b, shape) = (call.builder, call.shape(0)?);
+    let [batch, time] = [call.int("batch_axis", 1)?, call.int("time_axis", 0)?];
+    let [batch, time] = [call.axis(batch, shape.rank())?, call.axis(time, shape.rank())?];
+    if batch == time {
+        return Err(FormatErrorKind::attribute("time_axis", "is the batch axis"));
+    }
+    let positions = b.iota(DType::I64, &shape, time as i64)?;
+    let lengths = b.convert(call.value(1)?, DType::I64)?;
+    let lengths = b.broadcast_in_dim(lengths, &[batch as i64], &shape)?;
+    let reversed = &lengths - &positions - 1i64;
+    let indices = positions.lt(&lengths).select(reversed, &positions);
+    let data = call.value(0)?;
+    single_result(b.take_along_axis(data, indices, time as i64, TakeMode::Error)?)
 }
 
 /// Repeats the operand along each axis: broadcasts a new axis in front of it and merges the two.

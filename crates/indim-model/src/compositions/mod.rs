@@ -1,13 +1,16 @@
 //! Compositions that several formats share: from values of a graph to values.
 //!
+//! - `attention.rs`: scaled dot-product attention;
 //! - `extend.rs`: padding by the elements of the operand;
 //! - `pools.rs`: positions of largest elements, norms of windows, response normalisation;
 //! - `resize.rs`: resizing of axes by interpolation.
 
+mod attention;
 mod extend;
 mod pools;
 mod resize;
 
+pub use attention::{Attention, AttentionValues, attend};
 pub use extend::extend;
 pub use pools::{
     ElementOrder, max_pool_positions, norm_pool, normalize_response, response_windows, without_nan,

@@ -12,6 +12,7 @@ mod lint_sequences;
 mod loops;
 mod onnx_control;
 mod onnx_control_random;
+mod onnx_layers;
 mod onnx_models;
 mod onnx_operators;
 mod onnx_pools;

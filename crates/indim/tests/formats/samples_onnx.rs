@@ -1,6 +1,7 @@
 //! ONNX models compared with the results of ONNX Runtime and of ONNX's own node tests.
 
 use std::path::Path;
+use std::process::Command;
 
 use crate::support;
 use crate::support::samples::{Case, Samples, mismatches};
@@ -62,6 +63,10 @@ fn outcome(case: &Case) -> Result<(), String> {
 #[test]
 fn every_case_in_scope_gives_the_expected_results_and_others_are_refused() {
     let Some(samples) = Samples::open() else { return };
+    check_cases(&samples);
+}
+
+fn check_cases(samples: &Samples) {
     let cases = samples.cases("onnx");
     let failures: Vec<String> = cases
         .iter()
@@ -69,6 +74,47 @@ fn every_case_in_scope_gives_the_expected_results_and_others_are_refused() {
         .collect();
     eprintln!("{} of {} cases are right", cases.len() - failures.len(), cases.len());
     assert!(!cases.is_empty() && failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Operators whose node tests are written by ONNX's own package.
+const NODE_TESTS: &[&str] = &[
+    "AffineGrid",
+    "Attention",
+    "BlackmanWindow",
+    "CenterCropPad",
+    "Col2Im",
+    "DynamicQuantizeLinear",
+    "GridSample",
+    "HammingWindow",
+    "HannWindow",
+    "LRN",
+    "LpPool",
+    "MaxPool",
+    "MaxUnpool",
+    "NegativeLogLikelihoodLoss",
+    "Pad",
+    "Resize",
+    "ReverseSequence",
+    "RotaryEmbedding",
+    "SoftmaxCrossEntropyLoss",
+    "TensorScatter",
+    "Upsample",
+];
+
+/// Node tests of ONNX, if an environment variable names a Python that has it.
+#[test]
+fn node_tests_of_onnx_have_the_expected_results() {
+    let Some(python) = std::env::var_os("INDIM_ONNX_PYTHON") else {
+        eprintln!("skipped: INDIM_ONNX_PYTHON names no Python with onnx");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("indim-onnx-nodes-{}", std::process::id()));
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/support/onnx_nodes.py");
+    let run = Command::new(python).arg(script).arg(&folder).args(NODE_TESTS).output();
+    let run = run.expect("the script starts");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    check_cases(&Samples::in_folder(folder.clone()));
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -45,9 +45,13 @@ impl Samples {
             eprintln!("skipped: INDIM_FORMAT_SAMPLES names no folder of samples");
             return None;
         };
-        let folder = PathBuf::from(folder);
+        Some(Samples::in_folder(PathBuf::from(folder)))
+    }
+
+    /// The samples in a folder.
+    pub(crate) fn in_folder(folder: PathBuf) -> Samples {
         let manifest = std::fs::read_to_string(folder.join("manifest.json")).expect("a manifest");
-        Some(Samples { folder, manifest: serde_json::from_str(&manifest).expect("JSON") })
+        Samples { folder, manifest: serde_json::from_str(&manifest).expect("JSON") }
     }
 
     fn entries(&self, list: &str, format: &str) -> Vec<&Value> {
