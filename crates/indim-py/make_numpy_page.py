@@ -49,6 +49,7 @@ OTHER = (
 
 #: Differences of functions that work.
 NOTES = {
+    "apply_along_axis": "the function is recorded for one row, and runs for all rows at once",
     "average": "weights whose sum is 0 give NaN or an infinity, where NumPy raises an error",
     "choose": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
     "cov": "the signs of traced weights, and whether `fweights` are integers, are not checked",

@@ -202,6 +202,14 @@ FUNCTIONS = {
         lambda np, a: np.append(a.x, a.y, axis=1),
         lambda np, a: np.append(a.v, 2),
     ],
+    "apply_along_axis": [
+        lambda np, a: np.apply_along_axis(lambda row: row[1:] - row[0], 1, a.x),
+        lambda np, a: np.apply_along_axis(np.sort, 0, a.x),
+        lambda np, a: np.apply_along_axis(lambda row, k: row[::k] * 2, 1, a.c, 2),
+        lambda np, a: np.apply_along_axis(lambda row: row[:, None] * row[:2], axis=-1, arr=a.c),
+        lambda np, a: np.apply_along_axis(lambda row: [row[0], row.sum()], 1, a.c),
+        lambda np, a: np.apply_along_axis(np.cumsum, 0, a.v),
+    ],
     "apply_over_axes": [lambda np, a: np.apply_over_axes(np.sum, a.c, [0, 2])],
     "argpartition": [lambda np, a: np.take_along_axis(a.x, np.argpartition(a.x, 1), -1)[:, 1]],
     "argsort": [

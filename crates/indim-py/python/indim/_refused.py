@@ -14,11 +14,6 @@ _BEFORE = "compute it before the call and pass it as an argument"
 
 #: By name: the reason, and the advice.
 REFUSED = {
-    "apply_along_axis": (
-        "it calls a Python function once for each row",
-        "write a function along the axis, such as `np.sum(x, axis=axis)`, or `indim.vmap(f)(x)` for the rows "
-        "of a matrix and `indim.vmap(f, in_axes=1)(x)` for its columns",
-    ),
     "array2string": (_ELEMENTS, _AFTER),
     "array_repr": (_ELEMENTS, _AFTER),
     "array_str": (_ELEMENTS, _AFTER),

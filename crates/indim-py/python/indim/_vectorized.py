@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
+
+from ._functions import asarray
 from ._indim import Recorder
 from ._numbers import Number
-from ._tracing import Recording, Tracer, recorded_results, running_recording
+from ._shape_functions import axis_index
+from ._tracing import Recording, Tracer, implements, recorded_results, running_recording
 from ._transformed import TransformedFunction, name_of
 from ._trees import in_container, is_node, items_of, rebuilt, shown
 
@@ -194,3 +198,23 @@ def _axes_of_results(name, out_axes, results):
         )
     pairs = zip(axes, items_of(results))
     return [axis for pair in pairs for axis in _axes_of_results(name, *pair)]
+
+
+@implements(np.apply_along_axis)
+def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """``func1d`` is recorded for one row, and computed for all at once."""
+    arr = asarray(arr)
+    axis = axis_index(operator.index(axis), arr.ndim)
+    rows = np.moveaxis(arr, axis, -1)
+    others = tuple(rows.shape[:-1])
+    if 0 in others:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+
+    def of_row(row):
+        result = func1d(row, *args, **kwargs)
+        return np.stack([asarray(item) for item in result]) if isinstance(result, (list, tuple)) else result
+
+    results = vmap(of_row)(rows.reshape(-1, rows.shape[-1]))
+    results = results.reshape(*others, *results.shape[1:])
+    own = range(len(others), results.ndim)
+    return np.moveaxis(results, tuple(own), tuple(range(axis, axis + len(own))))
