@@ -539,3 +539,23 @@ def test_other_threads_persist_on_workers_meanwhile():
         assert distributed.futures_of(persisted)
         with pytest.raises(TypeError, match="loads an array of Dask"):
             plain_after(lambda: x.persist())(x)
+
+
+def test_xarray_without_the_replaced_functions_runs_as_plain_xarray(monkeypatch):
+    from indim import _xarray_hooks
+    from xarray.core import missing
+
+    of_indim = missing._interp1d
+    monkeypatch.setattr(missing, "_interp1d", of_indim.__wrapped__)
+    x = made(2, "f8")
+    if HAS_SCIPY:
+        with pytest.warns(RuntimeWarning, match="runs as plain xarray"):
+            indim.jit(lambda x: x.interp(lat=3.0))(x)
+    monkeypatch.delattr(missing, "_interp1d")
+    _xarray_hooks.install()
+    assert not hasattr(missing, "_interp1d")
+    monkeypatch.setattr(missing, "_interp1d", of_indim.__wrapped__, raising=False)
+    _xarray_hooks.install()
+    once = missing._interp1d
+    _xarray_hooks.install()
+    assert missing._interp1d is once and once.__wrapped__ is of_indim.__wrapped__

@@ -26,10 +26,10 @@ def install():
             found = importlib.import_module(module)
             found = getattr(found, holder) if holder else found
             function = getattr(found, name)
+            replacement = functools.wraps(function)(make(function))
         except (ImportError, AttributeError):
             continue
         if not hasattr(function, "_of_indim"):
-            replacement = functools.wraps(function)(make(function))
             replacement._of_indim = True
             setattr(found, name, replacement)
 
