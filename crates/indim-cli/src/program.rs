@@ -5,8 +5,8 @@ use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::ResultMetadata;
 use indim::stream::{Source, StreamError};
 use indim::{ArrayType, CompileError, Graph, compile};
-use indim_graph::chunks::Cuts;
 use indim_graph::terminal::printable;
+use indim_transforms::chunks::Cuts;
 
 use crate::computation::{Computation, Resources};
 use crate::failure::Failure;

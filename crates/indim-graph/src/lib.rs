@@ -6,7 +6,6 @@
 //! (symbolic sizes).
 //!
 //! - `assemble.rs`: graphs from nodes with stated types: for builders and for readers of texts and files;
-//! - `chunks/`: graphs over arrays in chunks: legal cuts, and the programs that run over the chunks;
 //! - `describe.rs`: names of values in messages: the expression that computes each;
 //! - `element_text.rs`: text of constants' elements, exact to the bit;
 //! - `error.rs`: errors of graphs: typed data with a stable code, and the drawn report;
@@ -24,7 +23,6 @@
 #![forbid(unsafe_code)]
 
 mod assemble;
-pub mod chunks;
 mod describe;
 pub mod element_text;
 mod error;

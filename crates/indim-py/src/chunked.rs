@@ -10,11 +10,11 @@ use indim::errors::Diagnostic;
 use indim::graph::ReduceOp;
 use indim::text::parse_graph;
 use indim::{Array, ArrayType, DType, Graph};
-use indim_graph::chunks::{
-    CounterGraph, Cut, CutPolicy, Cuts, InputSlice, SlicedGraph, Stage, axis_classes, combine,
-    fold_lanes, lane_groups, partial_count, stages, whole_blocks,
-};
 use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
+use indim_transforms::chunks::{
+    ChunkReduction, CounterGraph, Cut, CutPolicy, Cuts, InputSlice, SlicedGraph, Stage,
+    axis_classes, combine, fold_lanes, lane_groups, partial_count, stages, whole_blocks,
+};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -205,9 +205,9 @@ impl ChunkedProgram {
         let counted = py.detach(|| CounterGraph::of(&graph));
         let CounterGraph { graph, first_reductions } = counted.map_err(invalid)?;
         let cuts = Cuts::of(&graph);
-        let reduced = |value: ValueId| match graph[value].kind {
-            NodeKind::Reduce { axis, .. } => cuts.axes(graph[value].operands[0])[axis],
-            _ => None,
+        let reduced = |value: ValueId| {
+            let axis = ChunkReduction::of(&graph, value)?.axis;
+            cuts.axes(graph[value].operands[0])[axis]
         };
         let mut first_cuts: Vec<usize> = first_reductions.into_iter().filter_map(reduced).collect();
         first_cuts.retain(|&cut| cuts.cuts()[cut].policy != CutPolicy::Nowhere);
@@ -309,9 +309,9 @@ impl ChunkedProgram {
         match number < stages.len() {
             true => {
                 let stage = stages.swap_remove(number);
-                let reduction = |&value: &ValueId| match self.graph[value].kind {
-                    NodeKind::Reduce { op, .. } => Some((op, self.graph[value].array_type.dtype)),
-                    _ => None,
+                let reduction = |&value: &ValueId| {
+                    let op = ChunkReduction::of(&self.graph, value)?.op;
+                    Some((op, self.graph[value].array_type.dtype))
                 };
                 let reductions = stage.outputs.iter().filter_map(reduction).collect();
                 Ok(ChunkProgram {
@@ -329,10 +329,8 @@ impl ChunkedProgram {
 impl ChunkedProgram {
     /// The reduction that combines the results of chunks, and the number of partial results per chunk.
     fn combination(&self, value: ValueId) -> Option<(&'static str, usize)> {
-        match self.graph[value].kind {
-            NodeKind::Reduce { op, .. } => Some((op.name(), partial_count(op))),
-            _ => None,
-        }
+        let op = ChunkReduction::of(&self.graph, value)?.op;
+        Some((op.name(), partial_count(op)))
     }
 }
 

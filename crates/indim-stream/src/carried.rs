@@ -8,10 +8,10 @@
 use core::ops::Range;
 
 use indim_cpu::{Array, ArrayView};
-use indim_graph::chunks::{lane_groups, run_length, whole_blocks};
 use indim_io::ArrayRegion;
 use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_shape::Shape;
+use indim_transforms::chunks::{lane_groups, run_length, whole_blocks};
 
 use crate::error::StreamError;
 use crate::job::Job;

@@ -2,9 +2,9 @@
 
 use indim_cpu::Array;
 use indim_graph::VerifyErrorKind;
-use indim_graph::chunks::{CounterGraph, InputSlice, SlicedGraph};
 use indim_io::{ArrayRegion, Source, StoreError, check_region};
 use indim_ops::{ArrayType, DType};
+use indim_transforms::chunks::{CounterGraph, InputSlice, SlicedGraph};
 
 /// The array `0, 1, 2, ...` as `i64[n]`.
 #[derive(Debug)]

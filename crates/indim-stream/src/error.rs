@@ -3,11 +3,11 @@
 use core::fmt;
 
 use indim_cpu::{CompileError, RunError};
-use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit};
 use indim_graph::{Graph, NodeKind, VerifyErrorKind};
 use indim_io::StoreError;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
+use indim_transforms::chunks::{CutPolicy, Cuts, RereadLimit};
 
 /// The maximum number of obstacles that a message names.
 const MAX_LISTED_OBSTACLES: usize = 3;

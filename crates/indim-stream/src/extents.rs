@@ -1,7 +1,7 @@
 //! The largest pieces of a job within a memory limit.
 
-use indim_graph::chunks::{CutPolicy, run_length};
 use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
+use indim_transforms::chunks::{CutPolicy, run_length};
 
 use crate::job::{Job, JobOperand};
 use crate::rows::RowOrder;

@@ -1,11 +1,11 @@
 //! The jobs of a graph: each is one pass over its inputs, piece by piece.
 
-use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit, Stage, stages};
 use indim_graph::{Graph, Node, NodeKind, Operands, ValueId, VerifyErrorKind};
 use indim_io::ArrayRegion;
 use indim_ops::meaning::reduction::REDUCTION_LANES;
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
+use indim_transforms::chunks::{ChunkReduction, CutPolicy, Cuts, RereadLimit, Stage, stages};
 
 use crate::input::StorageInfo;
 use crate::rows::RowOrder;
@@ -302,12 +302,9 @@ impl CutGraph<'_> {
         is_search.then(|| self.graph[operands[0]].array_type.dtype)
     }
 
-    /// The reduction that computes a value.
+    /// The operation that combines the results of pieces for a value.
     fn reduction(&self, value: ValueId) -> Option<ReduceOp> {
-        match self.graph[value].kind {
-            NodeKind::Reduce { op, .. } => Some(op),
-            _ => None,
-        }
+        ChunkReduction::of(self.graph, value).map(|reduction| reduction.op)
     }
 
     fn operand(&self, value: ValueId, axes: Vec<Option<usize>>) -> JobOperand {

@@ -1,6 +1,6 @@
 //! Programs over arrays larger than memory: read, computed and written piece by piece.
 //!
-//! `indim_graph::chunks` cuts a graph into stages; each stage is one pass over its inputs. A job is a
+//! `indim_transforms::chunks` cuts a graph into stages; each stage is one pass over its inputs. A job is a
 //! stage with the storage of its inputs and outputs, or the copy of an input to an output. A `Pass` is a
 //! job with the shape of its pieces and its compiled programs. The pieces of a stage are read, computed
 //! and written in order, by three threads at the same time.

@@ -2,7 +2,7 @@
 //! sum in memory.
 
 use indim_cpu::Array;
-use indim_graph::chunks::partial_count;
+use indim_transforms::chunks::partial_count;
 
 use crate::error::StreamError;
 use crate::programs::Programs;

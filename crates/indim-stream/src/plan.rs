@@ -4,9 +4,9 @@ use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use indim_cpu::{Executable, compile};
-use indim_graph::chunks::{CutPolicy, Cuts, InputSlice, SlicedGraph};
 use indim_graph::terminal::printable;
 use indim_graph::{Graph, NodeKind, remove_unused};
+use indim_transforms::chunks::{CutPolicy, Cuts, InputSlice, SlicedGraph};
 
 use crate::carried::main_programs;
 use crate::cost::{cost, decoded_bytes, stored_bytes};

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, InPlace, RunOptions, compile,
 };
-use indim_graph::chunks::{combine, fold_lanes, partial_count};
 use indim_graph::{Array, Graph, GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 use indim_ops::{ArrayType, ReduceOp};
 use indim_shape::AxisMap;
+use indim_transforms::chunks::{combine, fold_lanes, partial_count};
 
 use crate::error::StreamError;
 use crate::job::Job;

@@ -2,9 +2,9 @@
 
 use core::ops::Range;
 
-use indim_graph::chunks::lane_groups;
 use indim_io::ArrayRegion;
 use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
+use indim_transforms::chunks::lane_groups;
 
 use crate::job::Job;
 

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indim_cpu::{Array, ArrayView};
-use indim_graph::chunks::InputSlice;
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_io::{ArrayRegion, MemoryResult, MemorySink, Sink, Source, StoreError};
 use indim_ops::ArrayType;
 use indim_shape::Shape;
+use indim_transforms::chunks::InputSlice;
 
 use crate::carried::{CarriedReduction, PieceInput};
 use crate::counter::IndexSource;

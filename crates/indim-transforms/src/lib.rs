@@ -5,11 +5,13 @@
 //!
 //! - `derivative/`: differentiation: gradients, vector-Jacobian and Jacobian-vector products;
 //! - `batching/`: one graph for every element of a batch, like JAX's `vmap`;
+//! - `chunks/`: graphs over arrays in chunks: legal cuts, and the programs that run over the chunks;
 //! - `control.rs`: loops and branches of a graph, and what depends on what through their regions.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod batching;
+pub mod chunks;
 mod control;
 mod derivative;
 

@@ -71,7 +71,7 @@ const TESTS_OF_CODES: &[(&str, &str)] = &[
     ("not-row-major", "indim/tests/user_programs/errors.rs"),
     ("not-scalar", "indim/tests/ecosystem.rs"),
     ("axis-count", "indim/tests/ecosystem.rs"),
-    ("too-many-readings", "indim-graph/tests/reread_limit.rs"),
+    ("too-many-readings", "indim-transforms/tests/reread_limit.rs"),
     ("threads", "indim-cli/tests/command/eval.rs"),
     ("axis-or-operand", "indim-text/tests/expression_errors.rs"),
     ("text-too-long", "indim-text/tests/expression_errors.rs"),

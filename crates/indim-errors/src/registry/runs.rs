@@ -203,7 +203,7 @@ codes! {
             order of chunks. Compute the transposed part in a separate program.",
         example: Words("In Python, a program over Dask arrays adds a value and its transposes in each of \
             many steps."),
-        raised_by: ["indim-graph", "indim-stream"],
+        raised_by: ["indim-stream", "indim-transforms"],
     }
     THREADS = "threads" {
         title: "The system cannot start a thread",

@@ -7,7 +7,7 @@
 //!
 //! The orders of reductions, contractions, scans and scatters are definitions too. `tests/reductions.rs`
 //! restates the order of a sum. In `indim-cpu`, `tests/reductions.rs`, `contractions.rs`, `scans.rs` and
-//! `differential.rs` compare compiled programs with the orders; in `indim-stream`, `tests/chunkings.rs`
+//! `differential.rs` compare compiled programs with the orders; in `indim-stream`, `tests/chunkings/main.rs`
 //! compares division into pieces.
 //!
 //! - `boolean.rs`: the operations on truth values; `false < true`;

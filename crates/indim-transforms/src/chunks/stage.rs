@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{Graph, NodeKind, ValueId};
-use crate::passes::live_values;
-use crate::verify::VerifyErrorKind;
+use indim_graph::{Graph, NodeKind, ValueId, VerifyErrorKind, live_values};
 
 use super::cuts::Cuts;
 use super::demand::{RereadLimit, StageAxes, demanded_values};
+use super::reduction::ChunkReduction;
 use super::template::{Template, ValueUse};
 
 /// An input of a stage.
@@ -55,7 +54,7 @@ impl Stage {
     }
 
     /// Whether chunks can be cut anywhere along the reduced axis if [lanes](super::fold_lanes) are carried
-    /// from chunk to chunk. Arg-reductions have no lanes.
+    /// from chunk to chunk. Arg-reductions have no lanes; those of contractions are not carried.
     pub fn carries_lanes(&self) -> bool {
         self.reduced.is_some() && self.template.is_fold()
     }
@@ -79,7 +78,7 @@ impl Stage {
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
-    /// use indim_graph::chunks::{Cuts, stages};
+    /// use indim_transforms::chunks::{Cuts, stages};
     /// use indim_graph::{Array, evaluate};
     /// use indim_ops::{DType, ReduceOp};
     ///
@@ -112,7 +111,7 @@ impl Stage {
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
-/// use indim_graph::chunks::{Cuts, stages};
+/// use indim_transforms::chunks::{Cuts, stages};
 /// use indim_ops::{DType, ReduceOp};
 ///
 /// // The sum along a cut axis is a stage of its own, over the rows of `x`.
@@ -163,6 +162,8 @@ struct ReductionKey {
     shape: Vec<usize>,
     cuts: Vec<Option<usize>>,
     reduced: usize,
+    /// Lanes are carried only between chunks that are reduced.
+    is_contraction: bool,
 }
 
 /// The sizes and cuts of outputs that are computed together.
@@ -173,7 +174,7 @@ impl<'a> StagePlanner<'a> {
         let mut planner = StagePlanner { graph, cuts, is_cut, levels: vec![0; graph.len()] };
         for (value, node) in graph.iter() {
             let before = node.operands.iter().map(|operand| planner.levels[operand.index()]).max();
-            let own = usize::from(planner.reduced_axis(value).is_some());
+            let own = usize::from(planner.reduction(value).is_some());
             planner.levels[value.index()] = before.unwrap_or(0) + own;
         }
         planner
@@ -185,16 +186,15 @@ impl<'a> StagePlanner<'a> {
         axes.map(|cut| cut.filter(|&cut| self.is_cut[cut])).collect()
     }
 
-    /// The cut axis that the node of a value reduces.
-    fn reduced_axis(&self, value: ValueId) -> Option<usize> {
-        let node = &self.graph[value];
-        let NodeKind::Reduce { axis, .. } = node.kind else { return None };
-        self.cuts_of(node.operands[0])[axis].map(|_| axis)
+    /// The reduction that computes a value over chunks along a cut axis.
+    fn reduction(&self, value: ValueId) -> Option<ChunkReduction> {
+        let reduction = ChunkReduction::of(self.graph, value)?;
+        self.cuts_of(self.graph[value].operands[0])[reduction.axis].map(|_| reduction)
     }
 
     fn is_input(&self, value: ValueId) -> bool {
         let is_parameter = matches!(self.graph[value].kind, NodeKind::Parameter { .. });
-        is_parameter || self.reduced_axis(value).is_some()
+        is_parameter || self.reduction(value).is_some()
     }
 
     /// The reductions along cut axes, grouped by stage.
@@ -202,13 +202,14 @@ impl<'a> StagePlanner<'a> {
         let mut groups: BTreeMap<ReductionKey, Vec<ValueId>> = BTreeMap::new();
         let is_live = live_values(self.graph);
         for (value, node) in self.graph.iter().filter(|(value, _)| is_live[value.index()]) {
-            let Some(reduced) = self.reduced_axis(value) else { continue };
+            let Some(reduction) = self.reduction(value) else { continue };
             let operand = node.operands[0];
             let key = ReductionKey {
                 level: self.levels[value.index()],
                 shape: self.graph[operand].array_type.shape.to_vec(),
                 cuts: self.cuts_of(operand),
-                reduced,
+                reduced: reduction.axis,
+                is_contraction: reduction.is_contraction,
             };
             groups.entry(key).or_default().push(value);
         }
@@ -230,16 +231,18 @@ impl<'a> StagePlanner<'a> {
 
     /// The stage that computes these values, or reduces chunks of their operands along `reduced`.
     fn stage(&self, values: &[ValueId], reduced: Option<usize>) -> Result<Stage, RereadLimit> {
-        let source = |value: ValueId| match reduced {
-            Some(_) => self.graph[value].operands[0],
-            None => value,
+        let sources = |value: ValueId| match reduced {
+            Some(_) => self.graph[value].operands.to_vec(),
+            None => vec![value],
         };
-        let first = source(values[0]);
+        let first = sources(values[0])[0];
         let cuts = self.cuts_of(first);
         let axes: StageAxes = (0..cuts.len()).map(|axis| cuts[axis].map(|_| axis)).collect();
-        let roots: Vec<ValueUse> =
-            values.iter().map(|&value| (source(value), axes.clone())).collect();
-        let demanded = demanded_values(self.graph, &roots, |value| self.is_input(value))?;
+        let roots: Vec<Vec<ValueUse>> = values
+            .iter()
+            .map(|&value| sources(value).into_iter().map(|source| (source, axes.clone())).collect())
+            .collect();
+        let demanded = demanded_values(self.graph, &roots.concat(), |value| self.is_input(value))?;
         let input_uses: Vec<ValueUse> = demanded
             .iter()
             .filter(|&(&value, _)| self.is_input(value))
@@ -247,12 +250,13 @@ impl<'a> StagePlanner<'a> {
             .collect();
         let (mut template, node_indices) = Template::new(self.graph, &demanded, &input_uses);
         for (&value, root) in values.iter().zip(&roots) {
-            match reduced {
-                Some(axis) => {
-                    let NodeKind::Reduce { op, .. } = self.graph[value].kind else { continue };
-                    template.add_partial_outputs(node_indices[root], op, axis);
+            let root: Vec<usize> = root.iter().map(|root| node_indices[root]).collect();
+            match reduced.and_then(|_| self.reduction(value)) {
+                Some(reduction) => {
+                    let dtype = self.graph[value].array_type.dtype;
+                    template.add_partial_outputs(&root, reduction, dtype);
                 }
-                None => template.add_output(node_indices[root]),
+                None => template.add_output(root[0]),
             }
         }
         let shape = self.graph[first].array_type.shape.to_vec();

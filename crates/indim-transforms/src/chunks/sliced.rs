@@ -8,10 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use indim_ops::ArrayType;
 use indim_shape::Shape;
 
-use crate::assemble::GraphAssembler;
-use crate::graph::{Graph, Node, NodeKind, ValueId};
-use crate::verify::VerifyErrorKind;
-use crate::views::{AxisSlice, AxisWindow};
+use indim_graph::{
+    AxisSlice, AxisWindow, Graph, GraphAssembler, Node, NodeKind, ValueId, VerifyErrorKind,
+};
 
 /// Maximum number of required slices of a value, averaged over the values of the graph. Above this, the
 /// graph stays unchanged.
@@ -31,7 +30,7 @@ pub struct InputSlice {
 /// ```
 /// use indim_builder::GraphBuilder;
 /// use indim_graph::AxisSlice;
-/// use indim_graph::chunks::SlicedGraph;
+/// use indim_transforms::chunks::SlicedGraph;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();

@@ -8,14 +8,12 @@
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::AxisMap;
 
-use crate::assemble::GraphAssembler;
-use crate::graph::{NodeKind, ValueId};
-use crate::verify::VerifyErrorKind;
+use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 
 /// The number of arrays in a reduction's partial result.
 ///
 /// ```
-/// use indim_graph::chunks::partial_count;
+/// use indim_transforms::chunks::partial_count;
 /// use indim_ops::ReduceOp;
 /// assert_eq!(partial_count(ReduceOp::Add), 1);
 /// assert_eq!(partial_count(ReduceOp::ArgMax), 3); // index, extreme, number of elements
@@ -30,7 +28,7 @@ pub fn partial_count(op: ReduceOp) -> usize {
 /// [`Stage::reduced`](super::Stage::reduced) says.
 ///
 /// ```
-/// use indim_graph::chunks::combine;
+/// use indim_transforms::chunks::combine;
 /// use indim_graph::{Array, GraphAssembler, NodeKind, evaluate};
 /// use indim_ops::{ArrayType, DType, ReduceOp};
 ///

@@ -6,13 +6,10 @@ use std::sync::Arc;
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
-use crate::assemble::GraphAssembler;
-use crate::graph::{Graph, NodeKind, ValueId};
-use crate::verify::VerifyErrorKind;
-use crate::views::AxisSlice;
-use indim_arrays::Array;
+use indim_graph::{Array, AxisSlice, Graph, GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 
 use super::demand::{StageAxes, operand_axes};
+use super::reduction::ChunkReduction;
 
 /// The size of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +35,8 @@ pub(super) struct Template {
     outputs: Vec<usize>,
     /// The node index of each reduced value, with its reduction; empty unless the stage reduces chunks.
     reductions: Vec<(usize, ReduceOp)>,
+    /// Whether the stage contracts chunks.
+    is_contraction: bool,
 }
 
 /// A value with the stage axes of one of its uses.
@@ -98,9 +97,20 @@ impl Template {
         self.outputs.push(node_index);
     }
 
-    /// Adds the partial results of a reduction of the value at `node_index` to the outputs; the reduced axis
-    /// stays, with size 1.
-    pub(super) fn add_partial_outputs(&mut self, node_index: usize, op: ReduceOp, axis: usize) {
+    /// Adds the partial results of a reduction of the values at `node_indices` to the outputs; the reduced
+    /// axis stays, with size 1. `dtype` is the element type of the results.
+    pub(super) fn add_partial_outputs(
+        &mut self,
+        node_indices: &[usize],
+        ChunkReduction { op, axis, is_contraction }: ChunkReduction,
+        dtype: DType,
+    ) {
+        if is_contraction {
+            self.is_contraction = true;
+            self.add_contraction_output(node_indices, axis, dtype);
+            return;
+        }
+        let node_index = node_indices[0];
         self.reductions.push((node_index, op));
         self.add_reduction_output(node_index, op, axis);
         if op.is_arg_reduction() {
@@ -109,9 +119,9 @@ impl Template {
         }
     }
 
-    /// Whether every reduction is a fold.
+    /// Whether every reduction is a fold of chunks.
     pub(super) fn is_fold(&self) -> bool {
-        self.reductions.iter().all(|(_, op)| !op.is_arg_reduction())
+        !self.is_contraction && self.reductions.iter().all(|(_, op)| !op.is_arg_reduction())
     }
 
     /// Whether combining with the identity changes no value. A complex product by 1 can turn an infinity into
@@ -130,6 +140,18 @@ impl Template {
         let reduced = self.push(NodeKind::Reduce { op, axis }, &[node_index], dtype, sizes.clone());
         sizes.insert(axis, TemplateSize::Fixed(1));
         let output = self.push(NodeKind::Reshape, &[reduced], dtype, sizes);
+        self.outputs.push(output);
+    }
+
+    /// Adds the sum of products of two values along `axis` and the axes behind it to the outputs. The result
+    /// keeps them, with size 1.
+    fn add_contraction_output(&mut self, factors: &[usize], axis: usize, dtype: DType) {
+        let mut sizes = self.nodes[factors[0]].sizes.clone();
+        let summed = sizes.len() - axis;
+        sizes.truncate(axis);
+        let sum = self.push(NodeKind::Contract { summed }, factors, dtype, sizes.clone());
+        sizes.resize(axis + summed, TemplateSize::Fixed(1));
+        let output = self.push(NodeKind::Reshape, &[sum], dtype, sizes);
         self.outputs.push(output);
     }
 

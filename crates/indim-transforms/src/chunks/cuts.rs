@@ -1,6 +1,8 @@
 //! Cuts: the axes of values that are cut together, and their legal positions.
 
-use crate::graph::{Graph, Node, NodeKind, ValueId};
+use indim_graph::{Graph, Node, NodeKind, ValueId};
+
+use super::reduction::ChunkReduction;
 
 /// The legal positions of a cut along an axis, from the loosest policy to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +29,7 @@ pub struct Cut {
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
-/// use indim_graph::chunks::{Cuts, CutPolicy};
+/// use indim_transforms::chunks::{Cuts, CutPolicy};
 /// use indim_ops::{DType, ReduceOp};
 ///
 /// let b = GraphBuilder::new();
@@ -77,7 +79,7 @@ impl Cuts {
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
-/// use indim_graph::chunks::axis_classes;
+/// use indim_transforms::chunks::axis_classes;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
@@ -245,7 +247,7 @@ impl AxisForest {
                     let operand_axis = result_axis + usize::from(result_axis >= *axis);
                     self.join((operand, operand_axis), (value, result_axis));
                 }
-                self.restrict(operand, *axis, reduction_policy(graph, node));
+                self.restrict(operand, *axis, reduction_policy(graph, value, *axis));
             }
             NodeKind::Slice(slices) => {
                 let operand = node.operands[0];
@@ -294,7 +296,7 @@ impl AxisForest {
                     self.join((x, axis), (y, axis));
                     match axis < shape.rank() {
                         true => self.join((x, axis), (value, axis)),
-                        false => self.restrict(x, axis, CutPolicy::Nowhere),
+                        false => self.restrict(x, axis, reduction_policy(graph, value, axis)),
                     }
                 }
             }
@@ -364,11 +366,10 @@ impl AxisForest {
     }
 }
 
-/// The legal positions of cuts along the axis that `node` reduces.
-fn reduction_policy(graph: &Graph, node: &Node) -> CutPolicy {
-    let NodeKind::Reduce { op, .. } = node.kind else { return CutPolicy::Anywhere };
-    match op.is_ordered(graph[node.operands[0]].array_type.dtype) {
-        true => CutPolicy::Aligned,
-        false => CutPolicy::Anywhere,
+/// The legal positions of cuts along an axis of the operands that the result lacks.
+fn reduction_policy(graph: &Graph, value: ValueId, axis: usize) -> CutPolicy {
+    match ChunkReduction::of(graph, value).filter(|reduction| reduction.axis == axis) {
+        Some(reduction) => reduction.policy(graph, value),
+        None => CutPolicy::Nowhere,
     }
 }

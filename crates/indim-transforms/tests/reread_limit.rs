@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use indim_builder::GraphBuilder;
-use indim_graph::chunks::{Cuts, stages};
 use indim_ops::DType;
+use indim_transforms::chunks::{Cuts, stages};
 
 #[test]
 fn values_in_many_orders_are_refused() {

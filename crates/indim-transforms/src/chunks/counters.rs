@@ -8,16 +8,13 @@
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
-use crate::assemble::GraphAssembler;
-use crate::graph::{Graph, Node, NodeKind, ValueId};
-use crate::verify::VerifyErrorKind;
-use indim_arrays::Array;
+use indim_graph::{Array, Graph, GraphAssembler, Node, NodeKind, ValueId, VerifyErrorKind};
 
 /// A graph with counters as parameters.
 ///
 /// ```
 /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
-/// use indim_graph::chunks::{CounterGraph, Cuts, CutPolicy};
+/// use indim_transforms::chunks::{CounterGraph, Cuts, CutPolicy};
 /// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
 ///

@@ -10,10 +10,7 @@ use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_ops::{ArrayType, ReduceOp};
 use indim_shape::Shape;
 
-use crate::assemble::GraphAssembler;
-use crate::graph::{Graph, NodeKind, ValueId};
-use crate::verify::VerifyErrorKind;
-use crate::views::AxisSlice;
+use indim_graph::{AxisSlice, Graph, GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 
 /// The number of lanes that are left after lanes at distances 16, 8 and 4 are folded; these four lanes are
 /// combined from the left.
@@ -27,7 +24,7 @@ const SEQUENTIAL_LANES: usize = 4;
 /// [`fold_lanes`] combines with the fold of the runs before it.
 ///
 /// ```
-/// use indim_graph::chunks::{lane_groups, run_length};
+/// use indim_transforms::chunks::{lane_groups, run_length};
 ///
 /// assert_eq!(lane_groups(4), [0, 16, 8, 24, 4, 20, 12, 28]); // (0 + 16) + (8 + 24), ...
 /// assert_eq!(run_length(4), 8);
@@ -66,7 +63,7 @@ pub fn run_length(group: usize) -> usize {
 /// these lanes from the left.
 ///
 /// ```
-/// use indim_graph::chunks::fold_lanes;
+/// use indim_transforms::chunks::fold_lanes;
 /// use indim_graph::{Array, evaluate};
 /// use indim_ops::{ArrayType, DType, ReduceOp};
 ///
@@ -124,7 +121,7 @@ pub fn fold_lanes(
 /// a node of the tree of a sum. `None` if `start` lies within a block, or less than a block is left.
 ///
 /// ```
-/// use indim_graph::chunks::whole_blocks;
+/// use indim_transforms::chunks::whole_blocks;
 ///
 /// assert_eq!(whole_blocks(0, 3000), Some(2048));
 /// assert_eq!(whole_blocks(512, 3000), Some(512)); // [512, 1536) is not a node

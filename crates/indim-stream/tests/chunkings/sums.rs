@@ -1,100 +1,14 @@
-//! Sums over arrays in chunks of any sizes: the bits of one run over the whole. Each chunk is decoded as
-//! often as the plan states, and at most once per pass if the limit permits.
-
-use std::collections::HashSet;
-use std::sync::Mutex;
+//! Sums over arrays in chunks: each chunk is decoded as often as the plan states, and at most once per pass
+//! if the limit permits.
 
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
-use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::Graph;
-use indim_io::{ArrayRegion, MemorySink, MemorySource, Sink, Source, StoreError};
+use indim_io::{MemorySink, Sink};
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
-use indim_stream::{Plan, StorageInfo, StreamError, StreamInput, StreamOptions};
+use indim_stream::{Plan, StorageInfo, StreamInput, StreamOptions};
 
-/// Numbers from a seed.
-struct Choices(u64);
-
-impl Choices {
-    fn below(&mut self, bound: usize) -> usize {
-        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
-        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
-}
-
-/// A source that counts the chunks that are decoded.
-#[derive(Debug)]
-struct Counting {
-    source: MemorySource,
-    chunks: Vec<usize>,
-    decoded: Mutex<(usize, HashSet<Vec<usize>>)>,
-}
-
-impl Counting {
-    fn new(argument: &Array, chunks: &[usize]) -> Self {
-        let source = MemorySource::new(argument.to_row_major().unwrap()).unwrap();
-        Counting { source, chunks: chunks.to_vec(), decoded: Mutex::default() }
-    }
-
-    /// How often each chunk is decoded, on average.
-    fn average(&self) -> f64 {
-        let decoded = self.decoded.lock().unwrap();
-        decoded.0 as f64 / decoded.1.len() as f64
-    }
-}
-
-impl Source for Counting {
-    fn array_type(&self) -> &ArrayType {
-        self.source.array_type()
-    }
-
-    fn chunks(&self) -> Option<&[usize]> {
-        Some(&self.chunks)
-    }
-
-    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
-        let ranges = region.ranges().zip(&self.chunks);
-        let (starts, counts): (Vec<usize>, Vec<usize>) = ranges
-            .map(|(range, chunk)| {
-                let first = range.start / chunk;
-                (first, range.end.div_ceil(*chunk) - first)
-            })
-            .unzip();
-        let mut decoded = self.decoded.lock().unwrap();
-        for chunk in ArrayRegion::grid(&Shape::from(&counts[..]), &vec![1; counts.len()]) {
-            let index = chunk.starts().iter().zip(&starts).map(|(index, start)| index + start);
-            decoded.0 += 1;
-            decoded.1.insert(index.collect());
-        }
-        drop(decoded);
-        self.source.read(region)
-    }
-}
-
-fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
-    let (dtype, size) = (array_type.dtype, array_type.dtype.size());
-    Array::filled(array_type.clone(), |bytes| {
-        for element in bytes.chunks_exact_mut(size) {
-            let mut number = || choices.below(4001) as f64 / 3.0 - 650.0;
-            match dtype {
-                DType::F32 => element.copy_from_slice(&(number() as f32).to_ne_bytes()),
-                DType::F64 => element.copy_from_slice(&number().to_ne_bytes()),
-                DType::I32 => element.copy_from_slice(&(number() as i32).to_ne_bytes()),
-                _ => {
-                    element[..8].copy_from_slice(&number().to_ne_bytes());
-                    element[8..].copy_from_slice(&number().to_ne_bytes());
-                }
-            }
-        }
-        Ok::<(), ArrayError>(())
-    })
-    .unwrap()
-}
+use crate::harness::{Choices, Counting, Run, random_array, run_in_pieces, whole};
 
 /// A program that sums `x`; its name, and how often it must read `x`.
 fn random_program(choices: &mut Choices, array_type: &ArrayType) -> (&'static str, usize, Graph) {
@@ -134,12 +48,6 @@ fn random_program(choices: &mut Choices, array_type: &ArrayType) -> (&'static st
     (name, passes, b.finish(&outputs).unwrap())
 }
 
-fn whole(graph: &Graph, argument: &Array) -> Vec<Array> {
-    let executable = compile(graph, &CompileOptions::default()).unwrap();
-    let results = executable.run(&[argument.view()]).unwrap();
-    results.iter().map(|result| result.to_row_major().unwrap()).collect()
-}
-
 #[test]
 fn any_chunks_give_the_bits_of_the_whole() {
     let (mut carried, mut refused, mut run, mut once) = (0, 0, 0, 0);
@@ -153,7 +61,7 @@ fn any_chunks_give_the_bits_of_the_whole() {
         let array_type = ArrayType::new(dtype, Shape::from(&sizes[..]));
         let argument = random_array(choices, &array_type);
         let (name, passes, graph) = random_program(choices, &array_type);
-        let expected = whole(&graph, &argument);
+        let expected = whole(&graph, &[&argument]);
         let chunk = |&size: &usize| match size {
             0..12 => choices.pick(&[1, 2, 3, size]).min(size),
             _ => choices
@@ -163,38 +71,23 @@ fn any_chunks_give_the_bits_of_the_whole() {
         let chunks: Vec<usize> = sizes.iter().map(chunk).collect();
         for memory_limit in [1 << 30, 400_000, 200_000, 120_000] {
             let source = Counting::new(&argument, &chunks);
-            let inputs = [StreamInput::Stored(&source)];
-            let stored: Vec<StorageInfo> = inputs.iter().map(StorageInfo::input).collect();
-            let types = graph.outputs().iter().map(|&output| graph[output].array_type.clone());
-            let (sinks, results): (Vec<_>, Vec<_>) =
-                types.map(|array_type| MemorySink::new(array_type).unwrap()).unzip();
-            let mut sinks: Vec<Box<dyn Sink>> =
-                sinks.into_iter().map(|sink| Box::new(sink) as Box<dyn Sink>).collect();
-            let unheld = vec![StorageInfo::default(); sinks.len()];
-            let options = StreamOptions::new().memory_limit(memory_limit);
-            let plan = match Plan::new(&graph, &stored, &unheld, &options) {
-                Ok(plan) => plan,
-                Err(StreamError::MemoryLimit { enough, .. }) => {
-                    assert!(enough.is_some_and(|enough| enough > memory_limit));
-                    refused += 1;
-                    continue;
-                }
-                Err(error) => panic!("{error}"),
+            let what = format!("{seed}: {name} of {array_type} in {chunks:?}");
+            let Some(Run { plan, results }) = run_in_pieces(&graph, &[&source], memory_limit)
+            else {
+                refused += 1;
+                continue;
             };
-            let what = || format!("{seed}: {name} of {array_type} in {chunks:?}: {plan}");
-            assert!(plan.held_bytes() <= memory_limit, "{}", what());
-            plan.run(&inputs, &mut sinks, &options).unwrap();
-            sinks.into_iter().for_each(|sink| sink.finish().unwrap());
             for (result, expected) in results.iter().zip(&expected) {
-                assert_eq!(result.take().unwrap().bytes(), expected.bytes(), "{}", what());
+                assert_eq!(result.bytes(), expected.bytes(), "{what}: {plan}");
             }
             let planned = plan.decodings()[0].1;
-            assert!((planned - source.average()).abs() < 0.02 * planned, "{} {planned}", what());
+            let decoded = source.average();
+            assert!((planned - decoded).abs() < 0.02 * planned, "{what}: {plan} {planned}");
             run += 1;
             carried += usize::from(plan.to_string().contains("carried"));
             once += usize::from(planned < 1.01 * passes as f64);
             if memory_limit > 1 << 20 {
-                assert!(planned <= 1.01 * passes as f64, "{} {planned}", what());
+                assert!(planned <= 1.01 * passes as f64, "{what}: {plan} {planned}");
             }
         }
     }
@@ -213,7 +106,7 @@ fn maps_of_one_time_each_are_read_once() {
     let x = b.parameter("x", DType::F32, [600, 40, 60]).unwrap();
     let mean = b.along(Reduction::Mean, &x, 0).unwrap();
     let graph = b.finish(&[mean]).unwrap();
-    let expected = whole(&graph, &argument);
+    let expected = whole(&graph, &[&argument]);
     for chunk in [1, 2, 4, 8] {
         let source = Counting::new(&argument, &[chunk, 40, 60]);
         let inputs = [StreamInput::Stored(&source)];

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use indim_shape::ErrorCode;
 
-use crate::graph::{Graph, Node, NodeKind, ValueId};
+use indim_graph::{Graph, Node, NodeKind, ValueId};
 
 use super::cuts::preserved_axes;
 

@@ -1,9 +1,9 @@
 //! Graphs with counters as parameters give the results of their original graphs.
 
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
-use indim_graph::chunks::{CounterGraph, CutPolicy, Cuts};
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::DType;
+use indim_transforms::chunks::{CounterGraph, CutPolicy, Cuts};
 
 /// Evaluates both graphs on one array and compares the results.
 fn compare(graph: &Graph, x: &Array) {
