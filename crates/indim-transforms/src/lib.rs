@@ -1,7 +1,7 @@
 //! Transformations of graphs: each is a function from a graph to graphs.
 //!
-//! A transformed graph consists of the same nodes, so it is optimised, compiled and transformed again like any
-//! other graph.
+//! A transformed graph consists of the same nodes, so it is optimised, compiled and transformed again like
+//! any other graph.
 //!
 //! - `derivative/`: differentiation: gradients, vector-Jacobian and Jacobian-vector products;
 //! - `batching/`: one graph for every element of a batch, like JAX's `vmap`;

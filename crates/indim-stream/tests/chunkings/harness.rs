@@ -108,8 +108,8 @@ pub(crate) struct Run {
     pub(crate) results: Vec<Array>,
 }
 
-/// Runs a program in pieces; `None` if the memory limit admits none. Checks that the plan holds no more memory
-/// than the limit, and that an error names a higher limit.
+/// Runs a program in pieces; `None` if the memory limit admits none. Checks that the plan holds no more
+/// memory than the limit, and that an error names a higher limit.
 pub(crate) fn run_in_pieces(
     graph: &Graph,
     sources: &[&Counting],

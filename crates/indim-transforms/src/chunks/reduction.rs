@@ -1,5 +1,5 @@
-//! Nodes that can be computed chunk by chunk along an axis that the result lacks: reductions, and contractions
-//! with one summed axis.
+//! Nodes that can be computed chunk by chunk along an axis that the result lacks: reductions, and
+//! contractions with one summed axis.
 
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::ReduceOp;
