@@ -6,12 +6,20 @@ use indim_transforms::chunks::{CutPolicy, run_length};
 use crate::job::{Job, JobOperand};
 use crate::rows::RowOrder;
 
-/// The axis that is cut first: the outermost one, whose elements are farthest apart in row-major arrays, or
-/// the innermost one.
+/// The order in which axes are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CutOrder {
+    /// From the outermost axis on, whose elements are farthest apart in row-major arrays.
     First,
+    /// From the innermost axis on.
     Last,
+    /// By halves: each time the axis whose cut saves the most memory. In a product of matrices, a piece of
+    /// the result has about as many rows as columns, so few pieces read the same rows or columns.
+    Halved,
+}
+
+impl CutOrder {
+    pub(crate) const ALL: [CutOrder; 3] = [CutOrder::First, CutOrder::Last, CutOrder::Halved];
 }
 
 /// Peak memory of a job with pieces of this shape, in bytes: one piece is read while another is computed and
@@ -62,20 +70,24 @@ pub(crate) fn carried_bytes(job: &Job, piece: &[usize]) -> usize {
     bytes.fold(0, usize::saturating_add)
 }
 
-/// The largest piece shape with which the job holds at most `limit` bytes; `first` tells which axis is
-/// cut first. If no shape fits, the smallest shape, or nearly the smallest.
-pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<usize> {
+/// The largest piece shape with which the job holds at most `limit` bytes, for axes that are cut in this
+/// order. If no shape fits, the smallest shape, or nearly the smallest.
+pub(crate) fn largest_pieces(job: &Job, limit: usize, order: CutOrder) -> Vec<usize> {
     let mut piece = job.shape.to_vec();
     if let Some((axis, _)) = job.reduced {
         piece[axis] = job.row_order.max_extent(piece[axis]);
     }
     let whole = piece.clone();
     let mut axes: Vec<usize> = (0..piece.len()).filter(|&axis| job.is_cut[axis]).collect();
-    if first == CutOrder::Last {
+    if order == CutOrder::Last {
         axes.reverse();
     }
     // First pieces of whole chunks, then smaller ones.
     for is_whole_chunks in [true, false] {
+        if order == CutOrder::Halved {
+            halve(job, limit, &axes, is_whole_chunks, &mut piece);
+            continue;
+        }
         for &axis in &axes {
             if held_bytes(job, &piece) <= limit {
                 break;
@@ -90,6 +102,24 @@ pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<us
         }
     }
     piece
+}
+
+/// Halves a piece until it fits or no axis can be cut further.
+fn halve(job: &Job, limit: usize, axes: &[usize], is_whole_chunks: bool, piece: &mut Vec<usize>) {
+    while held_bytes(job, piece) > limit {
+        let halved = axes.iter().filter_map(|&axis| {
+            let half = piece[axis] / 2;
+            let unit = ExtentUnit::of(job, axis, is_whole_chunks);
+            let extent = unit.largest(job.shape[axis], |extent| extent <= half);
+            let mut smaller = piece.clone();
+            smaller[axis] = extent;
+            (extent < piece[axis]).then_some(smaller)
+        });
+        match halved.min_by_key(|smaller| held_bytes(job, smaller)) {
+            Some(smaller) => *piece = smaller,
+            None => break,
+        }
+    }
 }
 
 /// Whether pieces follow the order of the elements for each sequential sink, and the storage order for

@@ -473,8 +473,8 @@ fn cheapest_pieces(job: &mut Job, limit: usize) -> (Vec<usize>, Option<u128>) {
     for order in job.row_orders() {
         job.row_order = order;
         for wanted in JOB_BUDGET_BYTES {
-            for first in [CutOrder::First, CutOrder::Last] {
-                let piece = largest_pieces(job, wanted.min(limit), first);
+            for cut_order in CutOrder::ALL {
+                let piece = largest_pieces(job, wanted.min(limit), cut_order);
                 let held = held_bytes(job, &piece);
                 if !is_in_order(job, &piece) {
                     continue;

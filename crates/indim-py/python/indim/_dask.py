@@ -124,8 +124,24 @@ def _chunks(program, operands, count):
             neighbours = [
                 other for other in operand_chunks.together[cut] if program.cuts()[other][1] == "anywhere"
             ]
-            _divide(chunks, neighbours, max(chunks[cut]) / before)
+            grown = max(chunks[cut]) / before
+            too_large = _largest_chunk(program, operands, chunks, cut) / _lanes.TASK_BYTES
+            _divide(chunks, neighbours, min(grown, too_large))
     return chunks
+
+
+def _largest_chunk(program, operands, chunks, cut):
+    """The bytes of the largest chunk of an operand that has the cut."""
+    values = zip(operands, program.parameters())
+    return max(
+        (
+            math.prod(size if along is None else max(chunks[along]) for along, size in zip(cuts, shape))
+            * array.dtype.itemsize
+            for array, (_, _, shape, cuts) in values
+            if cut in cuts
+        ),
+        default=0,
+    )
 
 
 def _check_merged(program, operands, chunks):
@@ -165,8 +181,8 @@ def _aligned(sizes):
 
 
 def _divide(chunks, cuts, factor):
-    """Divides the chunks along these cuts, to keep their memory when they have grown by ``factor`` along
-    another cut."""
+    """Divides the chunks along these cuts into chunks that are smaller by ``factor``, because they have grown
+    along another cut."""
     for cut in sorted(cuts, key=lambda cut: -max(chunks[cut])):
         count = min(int(factor), max(chunks[cut]))
         if count > 1:
