@@ -134,6 +134,15 @@ def test_chunks_are_those_of_the_argument_if_reductions_allow_it(spec):
     assert indim.jit(standardise)(rows).chunksize == (512, 8)
 
 
+def test_products_are_cut_along_the_summed_axis(spec):
+    array = random.standard_normal((2500, 9)).astype("f4")
+    x = cubed.from_array(array, chunks=(600, 4), spec=spec)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        check(lambda x: (x - x.mean(axis=0)).T @ x, x)
+        check(lambda x: np.vecdot(x, x, axis=0), x)
+
+
 def test_memory_is_that_of_the_spec(tmp_path):
     spec = cubed.Spec(work_dir=str(tmp_path), allowed_mem="12MB")
     x = cubed.random.random((4096, 1000), chunks=(512, 250), spec=spec)

@@ -282,6 +282,35 @@ def test_sums_over_any_chunks_have_the_bits_of_one_process(task_bytes, given):
                 assert f(lazy).chunks == lazy.chunks
 
 
+@settings(max_examples=15, deadline=None)
+@given(given=any_chunks())
+def test_products_over_any_chunks_have_the_bits_of_one_process(given):
+    x, lazy, axis = given
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PerformanceWarning)
+        for function in (
+            lambda x: np.tensordot(x, x, ([axis], [axis])),
+            lambda x: np.vecdot(x, x, axis=axis),
+            lambda x: np.tensordot(x - np.mean(x, axis=axis, keepdims=True), x, ([axis], [axis])) / x.shape[axis],
+        ):
+            f = indim.jit(function)
+            same_bits(f(lazy), np.asarray(f(x)))
+
+
+def test_chunks_of_products():
+    x = da.from_array(random.standard_normal((1300, 90)), chunks=(1, 30))
+    product = indim.jit(lambda x: x.T @ x)(x)
+    # The chunks of rows grow to 512, which takes little memory, so the columns keep their chunks.
+    assert product.chunks == ((30, 30, 30), (30, 30, 30))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("indim._lanes.TASK_BYTES", 512 * 10 * 8)
+        assert indim.jit(lambda x: x.T @ x)(x).chunks == ((10,) * 9, (10,) * 9)
+    # Several summed axes are merged into one chunk each.
+    pair = da.zeros((64, 50, 3), chunks=(8, 50, 3))
+    with pytest.warns(PerformanceWarning, match="an axis of size 64 is merged"):
+        indim.jit(lambda x: np.tensordot(x, x, ([0, 1], [0, 1])))(pair)
+
+
 def test_how_many_tasks_sums_take():
     # Ten terabytes, none of them read. Rows of chunks that straddle blocks are tasks too.
     for chunks, ratio in (((1, 721, 1440), 0.5), ((24, 180, 360), 0.6), ((365, 103, 103), 1.4)):
