@@ -35,7 +35,7 @@ fn random_program(choices: &mut Choices, sizes: &Sizes, dtype: DType) -> (&'stat
         3 => {
             let [x, y] = [parameter("x", &[summed, rows]), parameter("y", &[summed, columns])];
             let mean = b.along(indim_builder::Reduction::Mean, &x, 0).unwrap();
-            let deviations = b.numpy().sub(&x, &b.convert(&mean, dtype).unwrap()).unwrap();
+            let deviations = b.numpy().sub(&x, b.convert(&mean, dtype).unwrap()).unwrap();
             ("covariance", b.tensordot(&deviations, &y, &[0], &[0]).unwrap())
         }
         _ => {
