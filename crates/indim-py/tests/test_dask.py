@@ -291,7 +291,7 @@ def test_products_over_any_chunks_have_the_bits_of_one_process(given):
         for function in (
             lambda x: np.tensordot(x, x, ([axis], [axis])),
             lambda x: np.vecdot(x, x, axis=axis),
-            lambda x: np.tensordot(x - np.mean(x, axis=axis, keepdims=True), x, ([axis], [axis])) / x.shape[axis],
+            lambda x: np.tensordot(x - np.mean(x, axis, keepdims=True), x, ([axis], [axis])) / x.shape[axis],
         ):
             f = indim.jit(function)
             same_bits(f(lazy), np.asarray(f(x)))
