@@ -24,9 +24,17 @@ export class Module {
 
   /** The answer to a request; `null` where the module failed, which is then started anew. */
   call(name, request = {}) {
+    return this.#answer(name, "request_buffer", encoder.encode(JSON.stringify(request)));
+  }
+
+  /** The answer to a range of a file. */
+  give(name, bytes) {
+    return this.#answer(name, "range_buffer", bytes);
+  }
+
+  #answer(name, buffer, bytes) {
     try {
-      const bytes = encoder.encode(JSON.stringify(request));
-      const at = this.#exports.request_buffer(bytes.length);
+      const at = this.#exports[buffer](bytes.length);
       if (at === 0) return tooLong();
       new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
       const length = this.#exports[name]();

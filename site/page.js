@@ -32,11 +32,11 @@ export function copyButton(label, text) {
   return button;
 }
 
-/** A button that saves a text as a file. */
+/** A button that saves a text, which may be awaited, as a file. */
 export function saveButton(label, name, type, text) {
   const button = element("button", { type: "button", className: "quiet" }, label);
-  button.addEventListener("click", () => {
-    const address = URL.createObjectURL(new Blob([text()], { type }));
+  button.addEventListener("click", async () => {
+    const address = URL.createObjectURL(new Blob([await text()], { type }));
     element("a", { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   });

@@ -22,6 +22,9 @@ VIEWS = {
     "twelve-axes": "index.html#rule=numpy&o=x:2,1,3,1,2,1,3,1,2,1,3,1&o=v:4,1,5,1,4,1,5,1,4,1,5",
     "expressions": "expressions.html",
     "expression-mistake": "expressions.html#e=x+%2B+v&i=x:f32[2,3]&i=v:f32[2]",
+    "models": "models.html",
+    "model": "models.html#example=bias.onnx",
+    "model-drawn": "models.html#example=attention.mlir",
     "gallery": "gallery.html",
     "documents": "docs/index.html",
     "rules": "docs/rules.html",
@@ -51,6 +54,11 @@ def test_nothing_is_inaccessible(pages, axe, view, width, scheme):
         for button in pages.all(".run")[:2]:
             button.click()
         pages.wait(lambda: len(pages.all(".live > *")) > 1)
+    if view.startswith("model-") or view == "model":
+        pages.wait(lambda: pages.all(".nodes[data-filled]"))
+        for summary in pages.all(".node summary"):
+            summary.click()
+        pages.wait(lambda: len(pages.all(".node-body")) == len(pages.all(".node")))
     pages.script(axe)
     found = pages.driver.execute_async_script(
         """const done = arguments[0];
@@ -112,8 +120,12 @@ def test_the_first_view_is_small(pages):
     files = {"index.html", *fetched(pages)}
     assert "rules.wasm" in files and "expressions.wasm" not in files
     size = compressed(files)
-    print(f"\nfirst view: {size} bytes compressed; expressions: {compressed(['expressions.wasm'])} more")
+    more = {name: compressed([f"{name}.wasm"]) for name in ("expressions", "models")}
+    print(f"\nfirst view: {size} bytes compressed; modules: {more}")
     assert size <= 250_000
+    assert max(more.values()) <= 750_000
+    pages.open("models.html")
+    assert not any(file.endswith(".wasm") for file in fetched(pages)), "fetched with the first model"
     pages.open("docs/rules.html")
     assert not any(file.endswith(".wasm") for file in fetched(pages)), "fetched when an example asks"
 

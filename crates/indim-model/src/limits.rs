@@ -22,7 +22,8 @@ impl Default for FormatLimits {
             file_bytes: (1 << 31) - 1,
             depth: 1000,
             operations: 500_000,
-            constant_bytes: 1 << 34,
+            // 16 GiB, or all that an address of 32 bits reaches.
+            constant_bytes: 1usize.checked_shl(34).unwrap_or(usize::MAX),
             rank: indim_shape::MAX_RANK,
         }
     }

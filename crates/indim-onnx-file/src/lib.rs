@@ -7,6 +7,7 @@
 //!   `attributes.rs`: typed access to attributes;
 //! - `operator.rs`: the facts about an operator that flattening needs; `flatten/`: one list of a model's
 //!   nodes; `unsupported.rs`: nodes that indim does not compute;
+//! - `skip_weights.rs`: a copy of a file without its large constants;
 //! - `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -17,11 +18,13 @@ pub mod body;
 pub mod flatten;
 pub mod messages;
 pub mod operator;
+mod skip_weights;
 pub mod tensor;
 pub mod types;
 pub mod unsupported;
 mod write;
 
+pub use skip_weights::{SkippedModel, WeightSkipper};
 pub use tensor::read_onnx_tensor;
 pub use write::{OnnxNode, write};
 

@@ -17,7 +17,7 @@ use crate::messages::TensorProto;
 use crate::types::{declared_at, dtype_of};
 
 /// The value of `data_location` for elements in an external file.
-const EXTERNAL: i32 = 1;
+pub(crate) const EXTERNAL: i32 = 1;
 
 /// The reader of the arrays of one model.
 pub struct Tensors {
@@ -69,8 +69,8 @@ impl Tensors {
         }
     }
 
-    /// Checks the sizes, and the number of bytes in the message, without reading the elements. Types that
-    /// indim does not compute are not checked.
+    /// Checks the sizes, and the number of bytes that the message has or states, without reading the
+    /// elements. Types that indim does not compute are not checked.
     ///
     /// # Errors
     /// `limit`, `attribute`, `wrong-element-count`.
@@ -79,10 +79,13 @@ impl Tensors {
             return Ok(());
         }
         let array_type = self.array_type(tensor)?;
-        let raw = tensor.raw_data.as_ref().filter(|raw| !raw.is_empty());
-        match raw.filter(|_| tensor.data_location != EXTERNAL && tensor.segment.is_none()) {
-            Some(raw) if packed_bytes(&array_type).ok() != Some(raw.len()) => {
-                let given = format!("{} bytes", raw.len());
+        let bytes = match tensor.data_location {
+            EXTERNAL => external_entry(tensor, "length").and_then(|length| length.parse().ok()),
+            _ => tensor.raw_data.as_ref().map(Bytes::len).filter(|&bytes| bytes > 0),
+        };
+        match bytes.filter(|_| tensor.segment.is_none()) {
+            Some(bytes) if packed_bytes(&array_type).ok() != Some(bytes) => {
+                let given = format!("{bytes} bytes");
                 Err(FormatErrorKind::ElementCount { array_type, given })
             }
             _ => Ok(()),
@@ -106,10 +109,7 @@ impl Tensors {
         tensor: &TensorProto,
         array_type: &ArrayType,
     ) -> Result<Bytes, FormatErrorKind> {
-        let entry = |key: &str| {
-            let mut entries = tensor.external_data.iter();
-            entries.find(|entry| entry.key == key).map(|entry| entry.value.as_str())
-        };
+        let entry = |key: &str| external_entry(tensor, key);
         let location = entry("location")
             .ok_or_else(|| FormatErrorKind::attribute("external_data", "has no location"))?;
         let number = |key: &'static str| match entry(key).map(str::parse::<usize>) {
@@ -139,6 +139,12 @@ impl Tensors {
             _ => external_file(error.to_string()),
         })
     }
+}
+
+/// The text of an entry about the external file.
+fn external_entry<'t>(tensor: &'t TensorProto, key: &str) -> Option<&'t str> {
+    let mut entries = tensor.external_data.iter();
+    entries.find(|entry| entry.key == key).map(|entry| entry.value.as_str())
 }
 
 /// The elements in the typed field for `dtype`, such as `float_data`, as little-endian bytes.

@@ -9,12 +9,13 @@
 //!
 //! [`catalogue`] lists the rules and their attributes, [`broadcast`] draws operands under a rule,
 //! [`reduction`] an operand under a rule for reductions, and [`expression`] an expression with its loops and
-//! its results. Every request has an answer; that of an error has `"ok": false` and a report. Limits bound
-//! the work of a request before it begins.
+//! its results. [`ModelReader`] reads a model from ranges of its file. Every request has an answer; that of
+//! an error has `"ok": false` and a report. Limits bound the work of a request before it begins.
 //!
 //! A page calls these functions through `boundary.rs`, the only file that exports symbols. It has no unsafe
 //! block.
 //!
+//! - `models/`: models in files;
 //! - `picture.rs`: drawings as tables, with a column for each axis and a row for each operand;
 //! - `report.rs`: the answer for an error: the parts of the report, and the wrong field of the form;
 //! - `request.rs`: parsing of requests within limits, and writing of answers;
@@ -31,6 +32,8 @@ mod broadcast;
 mod catalogue;
 #[cfg(feature = "expressions")]
 mod expression;
+#[cfg(feature = "models")]
+mod models;
 mod picture;
 mod reduction;
 mod report;
@@ -41,5 +44,7 @@ pub use broadcast::broadcast;
 pub use catalogue::catalogue;
 #[cfg(feature = "expressions")]
 pub use expression::expression;
+#[cfg(feature = "models")]
+pub use models::{MAX_RANGE_BYTES, ModelReader};
 pub use reduction::reduction;
 pub use request::MAX_REQUEST_BYTES;

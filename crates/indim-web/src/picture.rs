@@ -1,9 +1,17 @@
 //! Drawings as tables, with a column for each axis and a row for each operand. A cell shows what happens
 //! to an axis: `text` is short, `says` is the label for screen readers.
 
+use core::fmt::Display;
+
 use indim::errors::ShapeError;
+#[cfg(feature = "models")]
+use indim::formats::{OutlineBroadcast, SymbolicSize, ValueType};
 use indim_shape::{AxisOwner, Broadcast, ReductionForm, Shape, SizedAxis, aligned_axes};
 use serde::Serialize;
+
+/// Maximum operands that are drawn for a node of a model.
+#[cfg(feature = "models")]
+const MAX_ROWS: usize = 32;
 
 #[derive(Serialize)]
 pub(crate) struct Picture {
@@ -60,6 +68,31 @@ impl Cell {
     fn new(role: Role, text: impl ToString, says: impl Into<String>) -> Self {
         Cell { role, text: text.to_string(), says: says.into() }
     }
+
+    /// An axis of the result that an operand lacks.
+    fn repeated(size: impl Display) -> Self {
+        Cell::new(Role::Repeated, format!("× {size}"), format!("repeated {size} times"))
+    }
+
+    /// Axis `from` of an operand, of size `own`, on an axis of the result of size `size`.
+    fn of_axis(
+        from: usize,
+        own: impl Display,
+        size: impl Display,
+        is_kept: bool,
+        prefix: &str,
+    ) -> Self {
+        match is_kept {
+            true => {
+                let says = format!("axis {from} of size {size}, kept");
+                Cell::new(Role::Kept, format!("{prefix}{size}"), says)
+            }
+            false => {
+                let says = format!("axis {from} of size {own}, expanded to {size}");
+                Cell::new(Role::Expanded, format!("{prefix}{own} → {size}"), says)
+            }
+        }
+    }
 }
 
 impl Picture {
@@ -75,6 +108,34 @@ impl Picture {
         let mut rows: Vec<Row> = names.iter().enumerate().map(operand).collect();
         rows.push(result_row(form.result(), |_| true));
         Picture { columns: rank, is_aligned: true, rows }
+    }
+
+    /// A broadcast of a model, whose sizes may have names; `None` if its explicit form is unknown.
+    #[cfg(feature = "models")]
+    pub(crate) fn of_outlined(broadcast: &OutlineBroadcast) -> Option<Self> {
+        let form = broadcast.form()?;
+        let columns = form.result.len();
+        let row = |(index, (name, value_type)): (usize, &(String, ValueType))| {
+            let sizes = value_type.sizes.as_deref().unwrap_or_default();
+            let map = form.maps.get(index).map_or(&[][..], |map| &map[..]);
+            let cell = |(axis, size): (usize, &SymbolicSize)| {
+                let from = map.iter().position(|&to| to == axis);
+                match from.and_then(|from| Some((from, sizes.get(from)?))) {
+                    None => Cell::repeated(size),
+                    Some((from, own)) => Cell::of_axis(from, own, size, own == size, ""),
+                }
+            };
+            let cells = form.result.iter().enumerate().map(cell).collect();
+            Row { name: name.clone(), shape: value_type.to_string(), cells, is_result: false }
+        };
+        let operands = broadcast.operands.iter().take(MAX_ROWS).enumerate();
+        let mut rows: Vec<Row> = operands.map(row).collect();
+        let sizes: Vec<String> = form.result.iter().map(ToString::to_string).collect();
+        let shape = format!("[{}]", sizes.join(", "));
+        let result = |size: &String| Cell::new(Role::Result, size, format!("size {size}"));
+        let cells = sizes.iter().map(result).collect();
+        rows.push(Row { name: "result".to_owned(), shape, cells, is_result: true });
+        Some(Picture { columns, is_aligned: true, rows })
     }
 
     /// A legal reduction.
@@ -147,20 +208,11 @@ fn broadcast_cell(form: &Broadcast, operand: usize, axis: usize) -> Cell {
     let (shape, map, size) =
         (&form.operands()[operand], &form.maps()[operand], form.result()[axis]);
     let Some(from) = map.iter().position(|&to| to == axis) else {
-        return Cell::new(Role::Repeated, format!("× {size}"), format!("repeated {size} times"));
+        return Cell::repeated(size);
     };
     let own = shape[from];
     let permuted = if map.is_increasing() { String::new() } else { format!("{from}: ") };
-    match own == size {
-        true => {
-            let says = format!("axis {from} of size {size}, kept");
-            Cell::new(Role::Kept, format!("{permuted}{size}"), says)
-        }
-        false => {
-            let says = format!("axis {from} of size {own}, expanded to {size}");
-            Cell::new(Role::Expanded, format!("{permuted}{own} → {size}"), says)
-        }
-    }
+    Cell::of_axis(from, own, size, own == size, &permuted)
 }
 
 fn error_cell(error: &ShapeError, owner: AxisOwner, axis: usize, size: usize) -> Cell {

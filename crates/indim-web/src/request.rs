@@ -28,7 +28,11 @@ pub(crate) fn answered<R: DeserializeOwned, A: Serialize>(
     request: &str,
     answer: impl FnOnce(R) -> Result<A, Box<Refusal>>,
 ) -> String {
-    let answered = read(request).and_then(answer);
+    written(read(request).and_then(answer))
+}
+
+/// Writes an answer.
+pub(crate) fn written<A: Serialize>(answered: Result<A, Box<Refusal>>) -> String {
     let text = match &answered {
         Ok(answer) => serde_json::to_string(answer),
         Err(refusal) => serde_json::to_string(refusal),

@@ -1,4 +1,4 @@
-//! `cargo xtask site`: builds, serves and tests the site in `target/site`, with two WebAssembly modules.
+//! `cargo xtask site`: builds, serves and tests the site in `target/site`, with three WebAssembly modules.
 //!
 //! `pages.rs` makes pages of the fragments in `site/` and the documents in `docs/`; `markdown.rs` renders
 //! documents; `examples.rs` finds the page that runs an example; `address.rs` builds addresses.
@@ -41,8 +41,9 @@ fn build(root: &Path) -> bool {
     let _ = std::fs::remove_dir_all(&output);
     let is_written = pages::write(root, &output).map_err(|error| eprintln!("{error}")).is_ok();
     let is_built = is_written
-        && module(root, &["--no-default-features"], "rules.wasm")
-        && module(root, &[], "expressions.wasm");
+        && module(root, "rules", "rules.wasm")
+        && module(root, "rules,expressions", "expressions.wasm")
+        && module(root, "models", "models.wasm");
     if is_built {
         eprintln!("the site is in {OUTPUT}; `cargo xtask site --serve` shows it");
     }
@@ -50,11 +51,10 @@ fn build(root: &Path) -> bool {
 }
 
 /// Builds the module with these features, and copies it into the site.
-fn module(root: &Path, features: &[&str], name: &str) -> bool {
-    let build = ["--package=indim-web", "--lib", "--profile=web"];
-    let Some(folder) = cross::build_for_wasm32(&[&build[..], features].concat()) else {
-        return false;
-    };
+fn module(root: &Path, features: &str, name: &str) -> bool {
+    let build = ["--package=indim-web", "--lib", "--profile=web", "--no-default-features"];
+    let build = [&build[..], &["--features", features]].concat();
+    let Some(folder) = cross::build_for_wasm32(&build) else { return false };
     let built = folder.join("web/indim_web.wasm");
     let copied = std::fs::copy(&built, root.join(OUTPUT).join(name));
     copied.map_err(|error| eprintln!("{}: {error}", built.display())).is_ok()

@@ -18,7 +18,7 @@ const FIRST_DOCUMENTS: [&str; 6] = [
 ];
 
 /// The files that are copied unchanged.
-const FILES: [&str; 10] = [
+const FILES: [&str; 12] = [
     "icon.svg",
     "style.css",
     "docs.css",
@@ -29,6 +29,8 @@ const FILES: [&str; 10] = [
     "explore.js",
     "expressions.js",
     "live.js",
+    "models.js",
+    "models-worker.js",
 ];
 
 /// The script modules that all pages with scripts share.
@@ -75,7 +77,27 @@ pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
         files: &["expressions.js", "expressions.wasm"],
         body: &read(&source.join("expressions.html"))?,
     })?;
+    write_page(&Page {
+        path: "models.html",
+        title: "Models",
+        description: "Nodes, types and findings of a model in ONNX, OpenVINO IR, StableHLO or HLO.",
+        at: "models",
+        // The worker loads its module itself: a page cannot fetch it in advance for a worker.
+        files: &["models.js"],
+        body: &read(&source.join("models.html"))?,
+    })?;
+    copy_folder(&source.join("models"), &output.join("models"))?;
     documents(root, &write_page)
+}
+
+/// Copies the files of a folder.
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 /// The gallery and the documentation.
@@ -245,7 +267,7 @@ impl Page<'_> {
         let mut page = frame.replace("{{title}}", &escaped(self.title));
         page = page.replace("{{description}}", &escaped(self.description));
         page = page.replace("{{head}}", &links.collect::<String>());
-        for at in ["explore", "expressions", "gallery", "docs"] {
+        for at in ["explore", "expressions", "models", "gallery", "docs"] {
             let current = if at == self.at { " aria-current=\"page\"" } else { "" };
             page = page.replace(&format!("{{{{at {at}}}}}"), current);
         }

@@ -119,7 +119,7 @@ impl LintReport {
     }
 
     /// The place of a node within the file: `node 4 ...` or `line 14`.
-    pub(super) fn place_of(&self, node: &OutlineNode) -> String {
+    pub fn place_of(&self, node: &OutlineNode) -> String {
         match (&node.location.described, &node.location.span) {
             (Some(described), _) => described.clone(),
             (None, Some(span)) => format!("line {}", self.source.line_and_column(span.start).0),

@@ -57,9 +57,18 @@ pub(super) fn outline(
     if source.bytes().len() > limit {
         return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.without_location());
     }
-    match reader(format) {
-        Some(reader) => reader.outline(source, options, outline),
-        None => {
+    // No trait object: a program that makes outlines alone then lacks the code that reads whole models.
+    match format {
+        #[cfg(feature = "onnx")]
+        ModelFormat::Onnx => indim_onnx::Onnx.outline(source, options, outline),
+        #[cfg(feature = "openvino")]
+        ModelFormat::OpenVino => indim_openvino::OpenVino.outline(source, options, outline),
+        #[cfg(feature = "xla")]
+        ModelFormat::Hlo => indim_xla::Hlo.outline(source, options, outline),
+        #[cfg(feature = "xla")]
+        ModelFormat::StableHlo => indim_stablehlo::StableHloText.outline(source, options, outline),
+        #[allow(unreachable_patterns, reason = "a build may leave readers out")]
+        _ => {
             let what = format!("this build has no reader of {format}, which is");
             Err(FormatErrorKind::Unsupported { what }.without_location())
         }
