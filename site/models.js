@@ -1,7 +1,7 @@
 // Models: a file that the reader opens; its nodes with types and broadcasts, its findings, a search.
 
 import { element, ready, saveButton, say, withCode } from "./page.js";
-import { picture, report } from "./drawing.js";
+import { picture } from "./drawing.js";
 import { onChange, read, write } from "./state.js";
 
 /** Small models of the site. */
@@ -17,6 +17,9 @@ const ENDINGS = /\.(onnx|xml|mlir|stablehlo|hlo|txt|pb)$/i;
 
 /** Nodes of one request. */
 const NODES_AT_ONCE = 500;
+
+/** Rows of one group. The browser skips the layout of groups outside the window. */
+const ROWS_OF_GROUP = 50;
 
 /** Nodes that the page lists: a browser takes seconds to lay out more. */
 const MAX_NODES = 20_000;
@@ -94,7 +97,10 @@ function show(found, opened) {
   const { ok, code, nodes, counts, skipped } = found;
   answer.dataset.answer = JSON.stringify({ ok, code, nodes, counts, skipped });
   if (!ok) {
-    answer.replaceChildren(element("div", { className: "card error" }, ...report(found, () => {})));
+    const [, ...rest] = found.text.trimEnd().split("\n");
+    answer.replaceChildren(element("div", { className: "card error" },
+      element("h2", { className: "mistake" }, ...withCode(found.headline)),
+      element("p", { className: "code" }, element("code", {}, code)), rest.length ? pre(rest.join("\n")) : null));
     say(`Not read: ${found.headline.replaceAll("`", "")}.`);
     return;
   }
@@ -196,7 +202,9 @@ class NodeList {
       const { nodes } = await this.#opened.ask("model_nodes", request);
       const rows = nodes.map((node, index) => this.#row(node, request.first + index));
       this.#rows.push(...rows);
-      this.#list.append(...rows);
+      for (let first = 0; first < rows.length; first += ROWS_OF_GROUP) {
+        this.#list.append(element("div", { className: "group" }, ...rows.slice(first, first + ROWS_OF_GROUP)));
+      }
     }
     this.#list.dataset.filled = String(total);
   }
@@ -242,6 +250,7 @@ class NodeList {
     const { ok, found, headline } = text ? await this.#opened.ask("search_model", { text }) : { ok: true, found: null };
     const shown = found && new Set(found);
     this.#rows.forEach((row, index) => (row.hidden = Boolean(shown) && !shown.has(index)));
+    for (const group of this.#list.children) group.hidden = [...group.children].every((row) => row.hidden);
     const number = shown ? `${shown.size} of ${count(this.#total, "node")}` : count(this.#total, "node");
     this.#found.textContent = ok ? number : headline;
     say(this.#found.textContent);

@@ -66,11 +66,12 @@ def bias():
 
 
 def chain(length):
-    """A model of so many nodes."""
+    """A model of so many nodes. The last one is illegal."""
     names = ["x", *(f"step_{k}" for k in range(length))]
     nodes = [node("Add", [names[k], "v"], [names[k + 1]]) for k in range(length)]
-    raw = struct.pack("<4f", 1, 2, 4, 8)
-    return model(nodes, [tensor("v", [4], raw)], [value("x", [3, 4])], [value(names[-1], [3, 4])])
+    nodes[-1] = node("Add", [names[-2], "w"], [names[-1]])
+    constants = [tensor("v", [4], struct.pack("<4f", 1, 2, 4, 8)), tensor("w", [2], struct.pack("<2f", 1, 2))]
+    return model(nodes, constants, [value("x", [3, 4])], [value(names[-1], [3, 4])])
 
 
 def layers(count, width):

@@ -60,7 +60,7 @@ const MAX_ROUNDS: usize = 4;
 pub struct ModelReader {
     name: String,
     bytes: u64,
-    stage: Stage,
+    stage: ReadStage,
     external: Arc<ExternalFiles>,
     rounds: usize,
     format: &'static str,
@@ -70,7 +70,7 @@ pub struct ModelReader {
 
 /// What the reader does next.
 #[derive(Default)]
-enum Stage {
+enum ReadStage {
     /// Nothing: no file is open, or its report is ready.
     #[default]
     Idle,
@@ -132,7 +132,7 @@ impl ModelReader {
             self.bytes = request.bytes;
             let others = request.others.into_iter().map(|file| (file.name, file.bytes));
             self.external = Arc::new(ExternalFiles::new(others));
-            self.stage = Stage::Beginning;
+            self.stage = ReadStage::Beginning;
             match self.wanted() {
                 Some(wanted) => Ok(WantedAnswer { ok: true, wanted }),
                 None => Err(self.refuse(FormatErrorKind::UnknownFormat { advice: None })),
@@ -146,11 +146,11 @@ impl ModelReader {
             return written(Err::<(), _>(bad_request("no range of a file is wanted")));
         };
         if bytes.len() as u64 != wanted.end - wanted.start {
-            self.stage = Stage::Idle;
+            self.stage = ReadStage::Idle;
             return written(Err::<(), _>(bad_request("the file changed while it was read")));
         }
         if let Err(refusal) = self.take(bytes) {
-            self.stage = Stage::Idle;
+            self.stage = ReadStage::Idle;
             return written(Err::<(), _>(refusal));
         }
         if let Some(wanted) = self.wanted() {
@@ -193,14 +193,14 @@ impl ModelReader {
 
     fn wanted(&self) -> Option<WantedRange> {
         let (file, range) = match &self.stage {
-            Stage::Idle => return None,
-            Stage::Beginning => (&self.name, 0..self.bytes.min(BEGINNING_BYTES)),
-            Stage::Whole(content) => {
+            ReadStage::Idle => return None,
+            ReadStage::Beginning => (&self.name, 0..self.bytes.min(BEGINNING_BYTES)),
+            ReadStage::Whole(content) => {
                 let start = content.len() as u64;
                 (&self.name, start..self.bytes.min(start + MAX_RANGE_BYTES as u64))
             }
-            Stage::Onnx(skipper) => (&self.name, skipper.wanted()?),
-            Stage::External(_, name, range) => (name, range.clone()),
+            ReadStage::Onnx(skipper) => (&self.name, skipper.wanted()?),
+            ReadStage::External(_, name, range) => (name, range.clone()),
         };
         let wanted = WantedRange { file: file.clone(), start: range.start, end: range.end };
         (range.start < range.end).then_some(wanted)
@@ -209,36 +209,36 @@ impl ModelReader {
     /// Takes the bytes of the wanted range, and moves on to the next stage if it was the last one.
     fn take(&mut self, bytes: &[u8]) -> Result<(), Box<Refusal>> {
         self.stage = match core::mem::take(&mut self.stage) {
-            Stage::Idle => Stage::Idle,
-            Stage::Beginning => self.begin(bytes)?,
-            Stage::Whole(mut content) => {
+            ReadStage::Idle => ReadStage::Idle,
+            ReadStage::Beginning => self.begin(bytes)?,
+            ReadStage::Whole(mut content) => {
                 content.extend_from_slice(bytes);
-                Stage::Whole(content)
+                ReadStage::Whole(content)
             }
-            Stage::Onnx(mut skipper) => {
+            ReadStage::Onnx(mut skipper) => {
                 skipper.give(bytes).map_err(|error| self.refuse_error(&error))?;
-                Stage::Onnx(skipper)
+                ReadStage::Onnx(skipper)
             }
-            Stage::External(source, name, range) => {
+            ReadStage::External(source, name, range) => {
                 self.external.supply(&name, range, bytes.to_vec().into());
-                Stage::External(source, name, 0..0)
+                ReadStage::External(source, name, 0..0)
             }
         };
         if self.wanted().is_some() {
             return Ok(());
         }
         match core::mem::take(&mut self.stage) {
-            Stage::Idle | Stage::Beginning => Ok(()),
-            Stage::Whole(content) => self.lint(SourceFile::new(&*self.name, content)),
-            Stage::Onnx(skipper) => {
+            ReadStage::Idle | ReadStage::Beginning => Ok(()),
+            ReadStage::Whole(content) => self.lint(SourceFile::new(&*self.name, content)),
+            ReadStage::Onnx(skipper) => {
                 let model = skipper.finish();
                 self.skipped =
                     SkippedConstants { count: model.constants, bytes: model.constant_bytes };
                 self.lint(SourceFile::new(&*self.name, model.content))
             }
-            Stage::External(source, ..) => match self.external.next_missing() {
+            ReadStage::External(source, ..) => match self.external.next_missing() {
                 Some((name, range)) => {
-                    self.stage = Stage::External(source, name, range);
+                    self.stage = ReadStage::External(source, name, range);
                     Ok(())
                 }
                 None => self.lint(source),
@@ -247,14 +247,14 @@ impl ModelReader {
     }
 
     /// The stage after the beginning of a file.
-    fn begin(&self, bytes: &[u8]) -> Result<Stage, Box<Refusal>> {
+    fn begin(&self, bytes: &[u8]) -> Result<ReadStage, Box<Refusal>> {
         let limit = FormatLimits::default().file_bytes;
         let is_too_large = |limit: usize| self.bytes > limit as u64;
         let too_large = |limit| FormatErrorKind::Limit { what: "bytes in the file", limit };
         if ModelFormat::of(bytes) == Some(ModelFormat::Onnx) {
             return match is_too_large(limit) {
                 true => Err(self.refuse(too_large(limit))),
-                false => Ok(Stage::Onnx(Box::new(WeightSkipper::new(&*self.name, self.bytes)))),
+                false => Ok(ReadStage::Onnx(Box::new(WeightSkipper::new(&*self.name, self.bytes)))),
             };
         }
         if ModelFormat::of(bytes).is_none() && ModelFormat::is_binary(bytes) {
@@ -268,7 +268,7 @@ impl ModelReader {
                 diagnostic.remark("help", "the command `indim lint` reads larger files");
                 Err(Refusal::new(&diagnostic))
             }
-            false => Ok(Stage::Whole(bytes.to_vec())),
+            false => Ok(ReadStage::Whole(bytes.to_vec())),
         }
     }
 
@@ -284,7 +284,7 @@ impl ModelReader {
         match missing.filter(|_| self.rounds < MAX_ROUNDS) {
             Some((name, range)) => {
                 self.rounds += 1;
-                self.stage = Stage::External(source, name, range);
+                self.stage = ReadStage::External(source, name, range);
             }
             None => self.report = Some(report),
         }
