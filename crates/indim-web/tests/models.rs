@@ -180,16 +180,19 @@ fn weights_are_not_read() {
     assert_eq!(wrong["text"], report.unwrap_err().diagnostic().to_string());
 }
 
-/// An IR with a `Broadcast` whose target shape is in the external file.
+/// An IR with a `Transpose` whose order of axes is in the external file.
 const NETWORK: &str = r#"<net name="n" version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data shape="?,3" element_type="f32"/>
 <output><port id="0" precision="FP32"><dim>-1</dim><dim>3</dim></port></output></layer>
-<layer id="1" name="order" type="Const" version="opset1"><data element_type="i64" shape="2" offset="8" size="16"/>
+<layer id="1" name="order" type="Const" version="opset1">
+<data element_type="i64" shape="2" offset="8" size="16"/>
 <output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
 <layer id="2" name="turned" type="Transpose" version="opset1">
-<input><port id="0" precision="FP32"><dim>-1</dim><dim>3</dim></port><port id="1" precision="I64"><dim>2</dim></port></input>
+<input><port id="0" precision="FP32"><dim>-1</dim><dim>3</dim></port>
+<port id="1" precision="I64"><dim>2</dim></port></input>
 <output><port id="2" precision="FP32"><dim>3</dim><dim>-1</dim></port></output></layer>
-<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"><dim>3</dim><dim>-1</dim></port></input></layer>
+<layer id="3" name="r" type="Result" version="opset1">
+<input><port id="0"><dim>3</dim><dim>-1</dim></port></input></layer>
 </layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
 <edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
 <edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>"#;
