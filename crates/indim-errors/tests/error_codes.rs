@@ -54,3 +54,11 @@ fn pages_show_the_example() {
         assert!(page.contains("\nraised by\n  "), "{page}");
     }
 }
+
+#[test]
+fn pages_of_findings_have_their_level() {
+    let page = |code: &str| code.parse::<ErrorCode>().unwrap().entry().to_string();
+    assert!(page("needless-expand").starts_with("note[needless-expand]: "));
+    assert!(page("rank-promoted").starts_with("warning[rank-promoted]: "));
+    assert!(page("operand-shapes").starts_with("error[operand-shapes]: "));
+}

@@ -187,13 +187,28 @@ impl fmt::Display for UnknownErrorCode {
 
 impl core::error::Error for UnknownErrorCode {}
 
+/// The level in messages with this code: findings of the linter are warnings or notes.
+fn level(code: &str) -> &'static str {
+    match code {
+        "pdpd-axis" | "rank-promoted" | "wrong-axis" => "warning",
+        "cancelling-reshapes"
+        | "needless-expand"
+        | "outer-product"
+        | "repeated-constant"
+        | "runtime-dependent"
+        | "sizes-may-differ"
+        | "unknown-type" => "note",
+        _ => "error",
+    }
+}
+
 /// Width of the page in columns: a terminal of 80 columns shows it with a margin.
 const PAGE_COLUMNS: usize = 78;
 
 impl fmt::Display for ErrorEntry {
     /// Writes the page, which ends with a line break.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "error[{}]: {}\n", self.code, self.title)?;
+        writeln!(formatter, "{}[{}]: {}\n", level(self.code.as_str()), self.code, self.title)?;
         write_wrapped(formatter, "", self.explanation)?;
         writeln!(formatter, "\nexample")?;
         match self.example {

@@ -5,7 +5,7 @@ use indim_shape::ErrorCode;
 
 use super::facts::Facts;
 use super::finding::{Finding, FindingVerdict};
-use crate::outline::{NodeRole, Outline, OutlineBroadcast, OutlineNode, ValueType, Verdict};
+use crate::outline::{NodeRole, Outline, OutlineBroadcast, OutlineNode, SymbolicSize, Verdict};
 
 pub(super) fn find(outline: &Outline, facts: &Facts, findings: &mut Vec<Finding>) {
     for (number, node) in outline.nodes.iter().enumerate() {
@@ -35,7 +35,9 @@ fn expansion(
     if !is_repeated || users.is_empty() {
         return None;
     }
-    users.iter().all(|&user| is_same_without(outline, user, result, before)).then(|| {
+    let sizes = before.sizes.as_deref()?;
+    let without = Replaced { outline, facts, slices_left: MAX_SLICES };
+    users.iter().all(|&user| without.is_same(user, result, sizes)).then(|| {
         let code = (ErrorCode::NEEDLESS_EXPAND, FindingVerdict::Advice);
         let labels: Vec<String> =
             users.iter().take(4).map(|&it| outline.label(&outline.nodes[it])).collect();
@@ -50,24 +52,66 @@ fn expansion(
     })
 }
 
-/// Whether the node `user` has the same result shape if it uses the expansion's operand, of type
-/// `before`, in place of `value`.
-fn is_same_without(outline: &Outline, user: usize, value: usize, before: &ValueType) -> bool {
-    let user = &outline.nodes[user];
-    let is_elementwise = matches!(user.role, NodeRole::Elementwise | NodeRole::Predicate);
-    let [broadcast] = &user.broadcasts[..] else { return false };
-    let Verdict::Legal(form) = &broadcast.verdict else { return false };
-    let mut operands = broadcast.operands.clone();
-    if !is_elementwise || operands.len() != user.operands.len() {
-        return false;
-    }
-    for (operand, index) in operands.iter_mut().zip(&user.operands) {
-        if *index == Some(value) {
-            operand.1.sizes.clone_from(&before.sizes);
+/// Maximum number of slices between an expansion and the operations that broadcast it.
+const MAX_SLICES: usize = 4;
+
+/// A model in which the operand of an expansion replaces its result.
+struct Replaced<'o> {
+    outline: &'o Outline,
+    facts: &'o Facts,
+    slices_left: usize,
+}
+
+impl Replaced<'_> {
+    /// Whether the node `user` has the same result shape if `value` has the sizes `before`. A slice along
+    /// other axes, such as one of positions, has them too; then its users count.
+    fn is_same(&self, user: usize, value: usize, before: &[SymbolicSize]) -> bool {
+        let user = &self.outline.nodes[user];
+        if user.operator == "Slice" {
+            return self.is_same_after(user, value, before).unwrap_or(false);
         }
+        let is_elementwise = matches!(user.role, NodeRole::Elementwise | NodeRole::Predicate);
+        let [broadcast] = &user.broadcasts[..] else { return false };
+        let Verdict::Legal(form) = &broadcast.verdict else { return false };
+        let mut operands = broadcast.operands.clone();
+        if !is_elementwise || operands.len() != user.operands.len() {
+            return false;
+        }
+        for (operand, index) in operands.iter_mut().zip(&user.operands) {
+            if *index == Some(value) {
+                operand.1.sizes = Some(before.to_vec());
+            }
+        }
+        let tried = OutlineBroadcast::judge(broadcast.rule.clone(), operands, None, "repair");
+        matches!(&tried.verdict, Verdict::Legal(tried) if tried.result == form.result)
     }
-    let tried = OutlineBroadcast::judge(broadcast.rule.clone(), operands, None, "repair");
-    matches!(&tried.verdict, Verdict::Legal(tried) if tried.result == form.result)
+
+    /// The same for the users of a slice of `value`, which keeps the axes that the expansion repeats.
+    fn is_same_after(
+        &self,
+        slice: &OutlineNode,
+        value: usize,
+        before: &[SymbolicSize],
+    ) -> Option<bool> {
+        let slices_left = self.slices_left.checked_sub(1)?;
+        let result = (*slice.results.first()?)?;
+        let sizes = |value: usize| self.outline.values[value].value_type.sizes.as_deref();
+        let (expanded, sliced) = (sizes(value)?, sizes(result)?);
+        let is_operand = slice.operands.first() == Some(&Some(value));
+        if !is_operand || before.len() != expanded.len() || sliced.len() != expanded.len() {
+            return None;
+        }
+        let mut own = sliced.to_vec();
+        for (axis, size) in own.iter_mut().enumerate() {
+            if before[axis] != expanded[axis] {
+                (*size == expanded[axis]).then_some(())?;
+                *size = before[axis].clone();
+            }
+        }
+        let users = self.facts.only_users(result);
+        let inner = Replaced { slices_left, ..*self };
+        Some(!users.is_empty() && users.iter().all(|&user| inner.is_same(user, result, &own)))
+    }
 }
 
 /// The finding about a reshape of a reshape that restores the shape of the first one's operand.

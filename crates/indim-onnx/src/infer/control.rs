@@ -45,7 +45,9 @@ impl Walker<'_> {
         let body = outer_body.region(&graph.node, self.limits)?;
         let (name, outer) = (label_in_path(flat), self.scope().region.clone());
         let region = format!("{}/{name}.{attribute}", path_end(&outer));
-        let mut scope = Scope::new(Arc::new(body), Arc::from(region.as_str()));
+        let place = format!("{attribute} of {}", label(flat));
+        let scope = Scope::new(Arc::new(body), Arc::from(region.as_str()));
+        let mut scope = scope.placed(place, self.scope());
         scope.arguments = self.scope().arguments.clone();
         scope.function = self.scope().function.clone();
         self.enter(scope)?;

@@ -11,6 +11,9 @@ use indim_onnx_file::messages::{ContainedTypeProto, TypeProto, ValueInfoProto};
 use indim_onnx_file::types::{declared_at, element_name, sizes_of};
 use indim_onnx_rules::TypedValue;
 
+/// Bytes from which on the place of a scope is not repeated in the places of scopes inside it.
+const MAX_PLACE_BYTES: usize = 200;
+
 /// A body during its traversal, with the values of its names.
 pub(super) struct Scope {
     pub(super) body: Arc<GraphBody>,
@@ -22,6 +25,8 @@ pub(super) struct Scope {
     pub(super) arguments: NodeAttributes,
     /// Name of the innermost function that contains the nodes.
     pub(super) function: Option<Arc<str>>,
+    /// See [`Scope::within`]; `None` for the main graph.
+    place: Option<Arc<str>>,
     /// Whether names of the scopes before this one are hidden.
     pub(super) is_function: bool,
     /// Path of the function or body, such as `/my.Scaled/Loop_3.body`; empty for the main graph.
@@ -36,6 +41,7 @@ impl Scope {
             stated: HashMap::new(),
             arguments: NodeAttributes::default(),
             function: None,
+            place: None,
             is_function: false,
             region,
         }
@@ -55,9 +61,18 @@ impl Scope {
         Ok(())
     }
 
-    /// The function that contains the nodes of the scope, for messages.
+    /// The function with its call, or the body with its node, that contains the nodes of the scope, for
+    /// messages; then what contains that call or node, unless the text is long.
     pub(super) fn within(&self) -> Option<Arc<str>> {
-        self.function.as_ref().map(|name| Arc::from(format!("the function {name}")))
+        self.place.clone()
+    }
+
+    /// The same scope inside `outer`, with this place.
+    pub(super) fn placed(mut self, place: String, outer: &Scope) -> Scope {
+        let around = outer.place.as_ref().filter(|around| around.len() < MAX_PLACE_BYTES);
+        let around = around.map_or(String::new(), |around| format!(", in {around}"));
+        self.place = Some(Arc::from(place + &around));
+        self
     }
 
     /// The value of a name of this scope; `None` if the scope lacks the name.

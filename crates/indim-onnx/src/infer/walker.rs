@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use indim_graph::Array;
+use indim_graph::terminal::printable;
 use indim_model::outline::{
     Outline, OutlineOptions, OutlineValue, SizeNames, TypeSource, ValueType,
 };
@@ -265,7 +266,13 @@ impl Walker<'_> {
         }
         self.count(function.work()).map_err(|kind| kind.at(location.clone()))?;
         let region = format!("{}/{name}", self.scope().region);
-        let mut scope = Scope::new(function.body.clone(), Arc::from(region.as_str()));
+        let caller = match (node.proto.name.as_str(), node.proto.output.first()) {
+            ("", Some(result)) => format!("the node of `{result}`"),
+            (name, _) => format!("`{name}`"),
+        };
+        let place = format!("the function {name}, called by {}", printable(&caller));
+        let scope = Scope::new(function.body.clone(), Arc::from(region.as_str()));
+        let mut scope = scope.placed(place, self.scope());
         scope.arguments = function.arguments(attributes);
         (scope.function, scope.is_function) = (Some(name), true);
         for (position, input) in function.inputs.iter().enumerate() {

@@ -232,6 +232,38 @@ fn a_tile_that_a_broadcast_does_is_advice() {
 }
 
 #[test]
+fn an_expansion_is_found_behind_a_slice_of_positions() {
+    let inputs = || vec![value("x", FLOAT, Some(&["2", "16", "32"]))];
+    let arrays = || {
+        let table = tensor("t", FLOAT, &[1, 64, 32]);
+        vec![
+            table,
+            list("n", &[2, 64, 32]),
+            list("from", &[0]),
+            list("to", &[16]),
+            list("one", &[1]),
+        ]
+    };
+    let nodes = |axes: &str| {
+        vec![
+            node("Expand", &["t", "n"], &["r"], &[]),
+            node("Slice", &["r", "from", "to", axes], &["s"], &[]),
+            node("Add", &["x", "s"], &["y"], &[]),
+        ]
+    };
+    let report = lint("positions.onnx", model(inputs(), arrays(), nodes("one")));
+    assert_eq!(found(&report), [("needless-expand", "advice", "r".to_owned())]);
+    // A slice of the repeated axis needs the repetition.
+    let cut = vec![
+        node("Expand", &["t", "n"], &["r"], &[]),
+        node("Slice", &["r", "from", "one", "from"], &["s"], &[]),
+        node("Slice", &["s", "from", "to", "one"], &["u"], &[]),
+        node("Add", &["x", "u"], &["y"], &[]),
+    ];
+    assert_eq!(found(&lint("cut.onnx", model(inputs(), arrays(), cut))), []);
+}
+
+#[test]
 fn reshapes_that_cancel_and_ties_are_advice() {
     let inputs = || vec![value("x", FLOAT, Some(&["2", "3"]))];
     let nodes = vec![
@@ -322,7 +354,8 @@ fn functions_are_walked_and_cycles_are_errors() {
     };
     let report = lint("function.onnx", twice.encoded());
     assert_eq!(report.findings()[0].verdict, FindingVerdict::Illegal);
-    assert!(report.to_string().contains("in the function my.F"), "{report}");
+    let place = "node 0 (Add, opset 17), in the function my.F, called by the node of `y`";
+    assert!(report.to_string().contains(place), "{report}");
 
     let itself = [node("my.F", &["a", "b"], &["c"], &[])];
     let functions = vec![function("F", &["a", "b"], &["c"], &itself, &[], 17)];

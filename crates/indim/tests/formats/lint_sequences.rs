@@ -96,6 +96,22 @@ fn a_loop_that_fills_a_sequence() {
     typed(nodes, "f32[s[0], 4, N]");
 }
 
+#[test]
+fn a_finding_in_a_body_names_the_body_and_its_node() {
+    let sum = node("Add", &["a", "c"], &["of_branch"], &[]);
+    let branch = |name| graph_attribute(name, core::slice::from_ref(&sum), &["of_branch"]);
+    let nodes =
+        vec![node("If", &["flag"], &["y"], &[branch("then_branch"), branch("else_branch")])];
+    let inputs = vec![
+        value("a", FLOAT, Some(&["4", "3"])),
+        value("c", FLOAT, Some(&["2", "3"])),
+        value("flag", 9, Some(&[])),
+    ];
+    let report = lint("branch.onnx", model(inputs, nodes));
+    let text = report.to_string();
+    assert!(text.contains("node 0 (Add, opset 17), in then_branch of If: "), "{text}");
+}
+
 /// The exporter's pattern: `If(shape[1] == 1)` squeezes the axis, else the identity.
 fn squeezed(channels: &str) -> String {
     let input = value("x", FLOAT, Some(&["N", channels, "8"]));
