@@ -85,8 +85,8 @@ NOTES = {
 
 HEAD = """# NumPy's names
 
-This page is made by `crates/indim-py/make_numpy_page.py`. It lists the functions of `numpy` and
-`numpy.linalg` in NumPy 2.4, its ufuncs, and the methods of arrays, in a [compiled
+This page is made by `crates/indim-py/make_numpy_page.py`. It lists the functions of `numpy`,
+`numpy.fft` and `numpy.linalg` in NumPy 2.4, its ufuncs, and the methods of arrays, in a [compiled
 function](python.md#compiled-functions). Outside of compiled functions NumPy itself computes them.
 
 Ufuncs and `np.clip` take `out=`, with `where=` or without, if it is an array that the function has
@@ -102,7 +102,9 @@ def functions():
     """NumPy's functions that are passed to traced values, by name without `numpy`."""
     passed = type(np.sum)
     found = {name: getattr(np, name) for name in np.__all__}
-    found |= {f"linalg.{name}": getattr(np.linalg, name) for name in np.linalg.__all__}
+    for module in ("fft", "linalg"):
+        of_module = getattr(np, module)
+        found |= {f"{module}.{name}": getattr(of_module, name) for name in of_module.__all__}
     return {name: function for name, function in sorted(found.items()) if isinstance(function, passed)}
 
 
@@ -164,7 +166,6 @@ def page():
     reasons = {}
     for name, reason in _refused.NOT_FOR_INDIM.items():
         reasons.setdefault(reason, []).append(f"`{name}`")
-    reasons["it is a Fourier transform"] = ["all functions of `numpy.fft`"]
     reduced, accumulated = sorted(REDUCTIONS), sorted(ACCUMULATIONS)
     return "\n".join(
         [

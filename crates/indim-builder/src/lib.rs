@@ -3,8 +3,8 @@
 //! Read in this order: `builder.rs` (the builder and its values), `operand.rs` (operands of its methods),
 //! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
 //! `sorting/`, `views/`, `gathers/` and `regions/` (other kinds of nodes), then the functions composed of
-//! these in `composition/`, `reductions/`, `windows/` (convolutions and pooling), `recurrent/` and
-//! `random/`. `indim-transforms` differentiates and vectorises the graphs.
+//! these in `composition/`, `reductions/`, `windows/` (convolutions and pooling), `recurrent/`,
+//! `random/` and `fourier/`. `indim-transforms` differentiates and vectorises the graphs.
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
 //! - `inline.rs`: inlining of a graph into a builder;
@@ -20,6 +20,7 @@
 mod axis_names;
 mod builder;
 mod composition;
+mod fourier;
 mod gathers;
 mod inline;
 mod methods;
@@ -43,6 +44,7 @@ mod windows;
 
 pub use builder::{GraphBuilder, Value};
 pub use composition::{Composition, IntegerPromotion, Parameter};
+pub use fourier::FourierOptions;
 pub use gathers::StartedSlices;
 pub use methods::RuleScope;
 pub use node_access::NodeAccess;

@@ -181,6 +181,8 @@ pub enum GraphErrorKind {
         /// The problem, in words.
         problem: String,
     },
+    /// A Fourier transform of this length, or with these axes, is not possible: the problem, in words.
+    Fourier(String),
     /// An index out of range.
     IndexOutOfRange {
         /// The axis.
@@ -408,6 +410,7 @@ impl GraphError {
             GraphErrorKind::ZeroStep => ErrorCode::ZERO_STEP,
             GraphErrorKind::SliceOutOfRange { .. } => ErrorCode::SLICE_OUT_OF_RANGE,
             GraphErrorKind::Convolution { .. } => ErrorCode::CONVOLUTION_SHAPE,
+            GraphErrorKind::Fourier(_) => ErrorCode::FOURIER_LENGTH,
             GraphErrorKind::BadWindow { .. } => ErrorCode::BAD_WINDOW,
             GraphErrorKind::WindowTooLarge { .. } => ErrorCode::WINDOW_TOO_LARGE,
             GraphErrorKind::IndexOutOfRange { .. } => ErrorCode::INDEX_OUT_OF_RANGE,
@@ -731,7 +734,7 @@ impl fmt::Display for Headline<'_> {
                     "`{operation}`: {slice} leaves axis {axis}, which has size {size}"
                 )
             }
-            GraphErrorKind::Convolution { problem } => {
+            GraphErrorKind::Convolution { problem } | GraphErrorKind::Fourier(problem) => {
                 write!(formatter, "`{operation}`: {problem}")
             }
             GraphErrorKind::BadWindow { window } => write!(

@@ -6,6 +6,7 @@
 //!
 //! - `accuracy.rs`: measured accuracy of the functions;
 //! - `apply.rs`: dynamic dispatch of operations and conversions on lanes of any back end;
+//! - `fourier/`: the functions of Fourier transforms, and the constants that compose them;
 //! - `level.rs`: the instruction sets of this processor, for kernels and machine code;
 //! - `operator.rs`: operators of expressions, as in Python: the symbol, the precedence and the operation of
 //!   each;
@@ -25,6 +26,7 @@ mod complex;
 mod dtype;
 mod element;
 mod element_lanes;
+pub mod fourier;
 mod half;
 #[cfg(feature = "std")]
 mod level;

@@ -359,7 +359,7 @@ pub(crate) fn attribute(
         let dtype = name.parse().map_err(|_| PyValueError::new_err("no element type"))?;
         return Ok(CallAttribute::ElementType(dtype));
     }
-    if matches!(keyword, Some("mode" | "side" | "equation")) {
+    if matches!(keyword, Some("mode" | "side" | "norm" | "equation")) {
         return Ok(CallAttribute::Word(object.extract()?));
     }
     if let Ok(items) = object.cast::<PyTuple>() {

@@ -49,6 +49,8 @@ ROUNDED = {
     *("add.reduceat", "multiply.reduceat"),
     *("multiply.reduce", "multiply.accumulate", "cumulative_prod", "linalg.matrix_power", "linalg.multi_dot"),
     *("convolve", "correlate", "isclose", "einsum", "linalg.cross"),
+    *("fft.fft", "fft.fft2", "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifft2", "fft.ifftn", "fft.ihfft"),
+    *("fft.irfft", "fft.irfft2", "fft.irfftn", "fft.rfft", "fft.rfft2", "fft.rfftn"),
 }
 
 
@@ -132,8 +134,27 @@ REFUSED_TYPES = {
 #: Names whose results differ from NumPy's, as `docs/numpy-differences.md` says.
 DIFFERENT = {"bitwise_count"}
 
-#: Functions of `numpy` and `numpy.linalg` by name.
+#: Functions of `numpy`, `numpy.fft` and `numpy.linalg` by name.
 FUNCTIONS = {
+    **_each(
+        *("fft.fft", "fft.ifft", "fft.irfft", "fft.hfft"),
+        call=lambda f, a: (f(a.c), f(a.c, 3, 0, "ortho"), f(a.x, n=9, norm="forward")),
+    ),
+    **_each(
+        *("fft.rfft", "fft.ihfft"),
+        call=lambda f, a: (f(a.c.real), f(a.c.real, 3, 0, "ortho"), f(a.x.real, n=9, norm="forward")),
+    ),
+    **_each(
+        *("fft.fft2", "fft.ifft2", "fft.fftn", "fft.ifftn", "fft.irfft2", "fft.irfftn"),
+        call=lambda f, a: (f(a.c), f(a.c, (5, 3), (0, 1), "ortho"), f(a.c, s=(-1, 6), axes=(2, 0))),
+    ),
+    **_each(
+        *("fft.rfft2", "fft.rfftn"),
+        call=lambda f, a: (f(a.c.real), f(a.c.real, (5, 3), (0, 1)), f(a.c.real, s=(-1, 6), axes=(2, 0))),
+    ),
+    **_each(
+        *("fft.fftshift", "fft.ifftshift"), call=lambda f, a: (f(a.c), f(a.c, 1), f(a.c, axes=(0, -1)))
+    ),
     **_each(
         *("all", "any", "argmax", "argmin", "count_nonzero", "max", "min", "amax", "amin", "mean", "median"),
         *(

@@ -54,7 +54,6 @@ def test_an_operator_that_would_write_into_an_array():
         (lambda x: np.subtract.reduceat(x, [0, 1]), r"numpy.subtract.reduceat of slices, or indim.scan"),
         (lambda x: np.polyfit(x, [1.0, 2.0, 4.0], 1), r"numpy.polyfit factorises a matrix of x and w"),
         (lambda x: np.trim_zeros(x), "numpy.trim_zeros cannot be traced, .*: write a slice"),
-        (lambda x: np.fft.fft(x), "numpy.fft.fft cannot be traced, because it is a Fourier transform"),
     ],
 )
 def test_what_cannot_be_traced_says_what_to_write(function, message):

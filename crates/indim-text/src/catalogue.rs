@@ -1,7 +1,8 @@
-//! The catalogue of operations, compositions, reductions, products, data movement and random numbers, for
-//! `docs/ops.md` and `indim ops`.
+//! The catalogue of operations, compositions, reductions, products, data movement, random numbers and Fourier
+//! transforms, for `docs/ops.md` and `indim ops`.
 
 use indim_builder::{Composition, Parameter, Reduction};
+use indim_ops::fourier::function::FourierFunction;
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
 use crate::expression::{
@@ -26,6 +27,8 @@ pub enum EntryKind {
     Product,
     /// Random numbers from a key.
     Random,
+    /// A Fourier transform.
+    Fourier,
 }
 
 /// The description of an operation or function.
@@ -53,8 +56,8 @@ pub struct Entry {
 /// The operand names of operations and compositions.
 const OPERANDS: [&str; 3] = ["x", "y", "z"];
 
-/// All operations, compositions, reductions, products, data movement and random numbers, in the order of
-/// their tables.
+/// All operations, compositions, reductions, products, data movement, random numbers and Fourier transforms,
+/// in the order of their tables.
 ///
 /// ```
 /// use indim_text::catalogue::entries;
@@ -116,6 +119,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         .chain(products)
         .chain(data_movement)
         .chain(random)
+        .chain(FourierFunction::ALL.iter().map(fourier))
 }
 
 fn random(function: &'static RandomRow) -> Entry {
@@ -128,6 +132,19 @@ fn random(function: &'static RandomRow) -> Entry {
         doc: function.doc,
         other_names: Vec::new(),
         kind: EntryKind::Random,
+    }
+}
+
+fn fourier(function: &'static FourierFunction) -> Entry {
+    Entry {
+        name: function.name,
+        operands: &OPERANDS[..1],
+        call: function.call.to_owned(),
+        parameters: Vec::new(),
+        types: function.types.to_owned(),
+        doc: function.doc,
+        other_names: Vec::new(),
+        kind: EntryKind::Fourier,
     }
 }
 

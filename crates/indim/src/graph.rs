@@ -18,13 +18,15 @@
 //! ```
 
 pub use indim_builder::{
-    BranchBody, Composition, GraphBuilder, Index, Initial, IntegerPromotion, Operand, PadMode,
-    Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, StartedSlices, Value,
+    BranchBody, Composition, FourierOptions, GraphBuilder, Index, Initial, IntegerPromotion,
+    Operand, PadMode, Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, StartedSlices,
+    Value,
 };
 pub use indim_graph::{
     AxisSlice, Graph, GraphError, GraphErrorKind, GuardError, Guards, Literal, Node, NodeKind,
     Operands, Region, RegionMismatch, ShapedGraph, Size, SizeFacts, SymbolicGraph, SymbolicShape,
     TakeMode, ValueId, VerifyError, VerifyErrorKind,
 };
+pub use indim_ops::fourier::function::{FourierNorm, FourierTransform};
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
 pub use indim_transforms::{Differentiate, Vectorize};

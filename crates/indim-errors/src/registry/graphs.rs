@@ -185,6 +185,14 @@ codes! {
         example: Words("`GraphBuilder::convolution` gets 3 features and a kernel for 4."),
         raised_by: ["indim-graph"],
     }
+    FOURIER_LENGTH = "fourier-length" {
+        title: "A Fourier transform cannot have this length, or these axes",
+        explanation: "The length of a transform is at least 1 and below 2^31. Give `n`, or a size in `s` for \
+            each axis, to crop the operand or pad it with zeros. An inverse transform of real numbers has \
+            `2 * (size - 1)` elements by default, which is 0 for one element: give its length.",
+        example: Command(&["indim explain 'irfft(x)' 'x=c64[1]'"]),
+        raised_by: ["indim-graph"],
+    }
     TABLE_RANK = "table-rank" {
         title: "The table of `searchsorted` does not have one axis",
         explanation: "`searchsorted` searches one sorted table. Reshape the table, or call the function \

@@ -112,10 +112,10 @@ codes! {
     }
     NOT_ELEMENT_WISE = "not-element-wise" {
         title: "indim does not compute this function",
-        explanation: "Expressions have no `fft`, `median`, `unique`, `trace` or `cross`. Compute the value \
+        explanation: "Expressions have no `median`, `unique`, `trace` or `cross`. Compute the value \
             with another library, and bind the result to a name. Write `take` for `gather`, and for `conv` \
             a sum over `sliding_window_view`.",
-        example: Command(&["indim eval 'fft(x)' 'x=[2.0, 1.0]'"]),
+        example: Command(&["indim eval 'median(x)' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
     }
     BAD_INDEX = "bad-index" {

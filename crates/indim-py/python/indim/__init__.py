@@ -62,7 +62,8 @@ from . import _shape_functions, _statistics_functions, _views
 from ._scatters import at, bincount, one_hot, put_along_axis
 from ._scatters import segment_max, segment_min, segment_prod, segment_sum
 from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique
-from . import lax, nn, none, numexpr, numpy, onnx_legacy, ops, pdpd, random, stablehlo, tree, tree_util, xla
+from . import fft, lax, nn, none, numexpr, numpy, onnx_legacy, ops, pdpd, random, stablehlo, tree
+from . import tree_util, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
 from ._written import Decomposition, WrittenModel
 from ._vectorized import vmap
@@ -153,6 +154,7 @@ __all__ = _exported(
         "explain_error",
         "extract",
         "flatnonzero",
+        "fft",
         "fori_loop",
         "get_num_threads",
         "grad",

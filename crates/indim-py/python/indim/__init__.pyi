@@ -6,6 +6,7 @@ from typing import Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, Ty
 from numpy.typing import DTypeLike, NDArray
 
 from . import (
+    fft as fft,
     lax as lax,
     nn as nn,
     none as none,
@@ -650,6 +651,7 @@ __all__ = [
     "exponential_minus_one",
     "extract",
     "fabs",
+    "fft",
     "flatnonzero",
     "flip",
     "float_power",

@@ -112,8 +112,6 @@ def function_message(function):
         reason, advice = REFUSED[name]
         return f"numpy.{name} cannot be traced, because {reason}: {advice}"
     reason = NOT_FOR_INDIM.get(name)
-    if reason is None and module == "fft":
-        reason = "it is a Fourier transform"
     if reason is not None:
         return f"numpy.{name} cannot be traced, because {reason}, which indim does not do: {_BEFORE}"
     return (

@@ -7,7 +7,7 @@ from ._operations import export
 export(globals(), "numpy")
 del export
 
-from . import _jax_numpy  # noqa: E402
+from . import _jax_numpy, fft as fft  # noqa: E402
 
 _jax_numpy.complete(globals())
 

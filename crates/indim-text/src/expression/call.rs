@@ -225,7 +225,7 @@ impl Parser<'_> {
                 Ok((AttributeValue::Pairs(pairs), span))
             }
             AttributeKey::SummedAxes => self.axis_lists(),
-            AttributeKey::Mode | AttributeKey::Side => {
+            AttributeKey::Mode | AttributeKey::Side | AttributeKey::Norm => {
                 let (token, span) = self.lexer.next()?;
                 match token {
                     Token::Name => Ok((AttributeValue::Word(self.slice(span).to_owned()), span)),

@@ -257,6 +257,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::Random(function) => {
                 return self.random(function, &StructuralCall { nodes, attributes, mark });
             }
+            Function::Fourier(function) => {
+                return self.fourier(function, &StructuralCall { nodes, attributes, mark });
+            }
             Function::Composition(composition) => {
                 return self.composition(composition, nodes, attributes, mark);
             }

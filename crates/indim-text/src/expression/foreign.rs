@@ -9,7 +9,7 @@ use super::syntax::{NodeIndex, SyntaxNode, SyntaxNodeKind, UnaryOperator};
 use indim_graph::Literal;
 
 /// Functions that are neither element-wise nor reductions.
-const NOT_ELEMENTWISE: &[&str] = &["conv", "cross", "fft", "gather", "median", "trace", "unique"];
+const NOT_ELEMENTWISE: &[&str] = &["conv", "cross", "gather", "median", "trace", "unique"];
 
 /// Functions of other systems, with their replacements.
 const REPLACEMENTS: &[(&str, &str)] = &[

@@ -6,6 +6,7 @@
 use core::str::FromStr;
 
 use indim_builder::{Composition, Reduction};
+use indim_ops::fourier::function::FourierFunction;
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
 use super::data_movement_function::{DATA_MOVEMENT, DataMovementFunction};
@@ -23,6 +24,7 @@ pub(super) enum Function {
     DataMovement(DataMovementFunction),
     Product(ProductFunction),
     Random(RandomFunction),
+    Fourier(&'static FourierFunction),
 }
 
 /// Functions that are in none of the other tables.
@@ -122,6 +124,9 @@ impl Function {
         if let Some(function) = RandomFunction::from_name(name) {
             return Some(Function::Random(function));
         }
+        if let Some(function) = FourierFunction::from_name(name) {
+            return Some(Function::Fourier(function));
+        }
         if let Some((_, op, variant)) = VARIANTS.iter().find(|(known, ..)| *known == name) {
             return Some(Function::Elementwise { op: *op, variant: *variant });
         }
@@ -163,7 +168,8 @@ impl Function {
         let movements = DATA_MOVEMENT.iter().flat_map(|row| [&[row.name], row.aliases].concat());
         let products = PRODUCTS.iter().map(|product| product.name);
         let random = RANDOM.iter().map(|function| function.name);
-        let structural = structural.chain(movements).chain(products).chain(random);
+        let fourier = FourierFunction::ALL.iter().map(|function| function.name);
+        let structural = structural.chain(movements).chain(products).chain(random).chain(fourier);
         let variants = VARIANTS.iter().map(|(name, ..)| *name);
         let types = DType::ALL.iter().map(|dtype| dtype.name());
         operations
@@ -192,6 +198,7 @@ impl Function {
             Function::DataMovement(function) => function.parameter(position),
             Function::Product(product) => product.parameter(position),
             Function::Random(function) => function.parameter(position),
+            Function::Fourier(_) => fourier_parameter(position),
         }
     }
 
@@ -251,7 +258,8 @@ impl Function {
             | Function::Reduction(_)
             | Function::DataMovement(_)
             | Function::Product(_)
-            | Function::Random(_) => Arity::Unary,
+            | Function::Random(_)
+            | Function::Fourier(_) => Arity::Unary,
         };
         let is_rule_attribute = matches!(attribute, AttributeKey::Dims | AttributeKey::Axis);
         self.parameters().any(|parameter| parameter == CallParameter::Attribute(attribute))
@@ -278,11 +286,12 @@ impl Function {
         })
     }
 
-    /// Whether a call of a product or of random numbers may leave this attribute out.
+    /// Whether a call of a product, of random numbers or of a Fourier transform may leave this attribute out.
     fn can_omit(self, attribute: AttributeKey) -> bool {
         match self {
             Function::Product(_) => attribute != AttributeKey::Equation,
             Function::Random(function) => function.has_default(attribute),
+            Function::Fourier(_) => true,
             _ => false,
         }
     }
@@ -303,6 +312,17 @@ impl Function {
 
     pub(super) fn operand_count(self) -> usize {
         self.parameters().filter(|parameter| *parameter == CallParameter::Operand).count()
+    }
+}
+
+/// The parameter at a position of a call of a Fourier transform.
+fn fourier_parameter(position: usize) -> Option<CallParameter> {
+    use AttributeKey::{Axes, Lengths, Norm};
+    match position.checked_sub(1) {
+        None => Some(CallParameter::Operand),
+        Some(position) => {
+            [Lengths, Axes, Norm].get(position).copied().map(CallParameter::Attribute)
+        }
     }
 }
 

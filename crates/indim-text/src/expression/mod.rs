@@ -8,9 +8,9 @@
 //! 2. `results.rs` selects the results.
 //! 3. `elaborate.rs` adds nodes to a graph through the builder: `elementwise.rs` operations,
 //!    `composition.rs` compositions, `reduction.rs` reductions, `product.rs` products, `random.rs` random
-//!    numbers, `structure.rs` reshapes and conversions, `data_movement.rs` indices and functions that
-//!    rearrange, join or sort arrays. `typing.rs` and `folding.rs` determine element types and fold
-//!    literals. `numbers.rs` handles numbers that are inputs.
+//!    numbers, `fourier.rs` Fourier transforms, `structure.rs` reshapes and conversions, `data_movement.rs`
+//!    indices and functions that rearrange, join or sort arrays. `typing.rs` and `folding.rs` determine
+//!    element types and fold literals. `numbers.rs` handles numbers that are inputs.
 //!
 //! The other files:
 //!
@@ -38,6 +38,7 @@ mod elementwise;
 mod error;
 mod folding;
 mod foreign;
+mod fourier;
 mod function;
 mod index;
 mod lexer;

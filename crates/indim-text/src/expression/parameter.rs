@@ -23,6 +23,10 @@ pub(super) enum AttributeKey {
     Mode,
     /// The side of `searchsorted`.
     Side,
+    /// `n` or `s` of a Fourier transform.
+    Lengths,
+    /// The normalisation of a Fourier transform.
+    Norm,
     /// The axes of `tensordot`.
     SummedAxes,
     /// The axes of the first operand of `tensordot`.
@@ -50,6 +54,8 @@ impl AttributeKey {
         AttributeKey::WindowShape,
         AttributeKey::Mode,
         AttributeKey::Side,
+        AttributeKey::Lengths,
+        AttributeKey::Norm,
         AttributeKey::SummedAxes,
         AttributeKey::LeftAxes,
         AttributeKey::RightAxes,
@@ -70,6 +76,8 @@ impl AttributeKey {
             AttributeKey::WindowShape => &["window_shape"],
             AttributeKey::Mode => &["mode"],
             AttributeKey::Side => &["side"],
+            AttributeKey::Lengths => &["n", "s"],
+            AttributeKey::Norm => &["norm"],
             AttributeKey::SummedAxes => &["axes"],
             AttributeKey::LeftAxes => &["x_axes"],
             AttributeKey::RightAxes => &["y_axes"],

@@ -417,7 +417,7 @@ fn attribute_value(
         }
         (AttributeKey::Widths, ..) => Err("two numbers for each axis"),
         (
-            AttributeKey::Mode | AttributeKey::Side | AttributeKey::Equation,
+            AttributeKey::Mode | AttributeKey::Side | AttributeKey::Norm | AttributeKey::Equation,
             CallAttribute::Word(word),
             _,
         ) => Ok(AttributeValue::Word(word.clone())),

@@ -13,7 +13,7 @@ use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use crate::span::Span;
 use indim_graph::Literal;
 
-/// A call of a function of this file, or of a function of random numbers.
+/// A call of a function of this file, of random numbers or of a Fourier transform.
 pub(super) struct StructuralCall<'c> {
     pub(super) nodes: &'c [NodeIndex],
     pub(super) attributes: &'c [NamedAttribute],
@@ -173,7 +173,15 @@ impl StructuralCall<'_> {
 
     /// Like [`StructuralCall::sizes`], but `None` if the call has neither attribute.
     pub(super) fn given_sizes(&self) -> ElaborateResult<Option<Shape>> {
-        let keys = [AttributeKey::Shape, AttributeKey::Sizes];
+        self.sizes_of(&[AttributeKey::Shape, AttributeKey::Sizes])
+    }
+
+    /// The value of `n=` or `s=`.
+    pub(super) fn lengths(&self) -> ElaborateResult<Option<Vec<usize>>> {
+        Ok(self.sizes_of(&[AttributeKey::Lengths])?.map(|shape| shape.to_vec()))
+    }
+
+    fn sizes_of(&self, keys: &[AttributeKey]) -> ElaborateResult<Option<Shape>> {
         let sizes = self.attributes.iter().find_map(|attribute| match &attribute.value {
             AttributeValue::Integers(sizes) if keys.contains(&attribute.attribute) => {
                 Some((sizes, attribute.span))

@@ -95,6 +95,18 @@ functions of `indim.random` in Python. They are functions in expressions and met
 |---|---|---|---|
 ";
 
+const FOURIER: &str = "
+
+## Fourier transforms
+
+The functions of `numpy.fft`, in expressions and in Python; in Rust `GraphBuilder::fourier`.
+[fourier.md](fourier.md) has the order of operations, the accuracy and times. `n` and `s` crop an axis or pad
+it with zeros; `axis` is `axes` in Python where several axes are transformed.
+
+| call | types | meaning | other names |
+|---|---|---|---|
+";
+
 const TYPES: &str = "
 
 ## Changes of type
@@ -177,6 +189,8 @@ pub(crate) fn page() -> String {
     of_kind(EntryKind::DataMovement).for_each(|entry| text += &row(&entry, &entry.call));
     text += RANDOM;
     of_kind(EntryKind::Random).for_each(|entry| text += &row(&entry, &entry.call));
+    text += FOURIER;
+    of_kind(EntryKind::Fourier).for_each(|entry| text += &row(&entry, &entry.call));
     text += TYPES;
     text += ACCURACY;
     text += &accuracy_rows();

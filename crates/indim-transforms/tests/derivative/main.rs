@@ -4,6 +4,7 @@
 
 mod broadcasts;
 mod complex;
+mod fourier;
 mod graphs;
 mod loops;
 mod operations;

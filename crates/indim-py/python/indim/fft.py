@@ -1,0 +1,124 @@
+"""Fourier transforms: the functions of ``numpy.fft``, and their names in ``jax.numpy.fft``.
+
+They work on arrays and inside of compiled functions, where ``np.fft`` gives the same results. The transform is
+computed in 64 bits and rounded once to ``complex64`` or ``float32`` for elements of at most 32 bits. Results
+have the same bits on every machine and for any number of threads.
+
+>>> import indim
+>>> indim.fft.rfft([1.0, 2.0, 3.0, 4.0])
+array([10.+0.j, -2.+2.j, -2.+0.j])
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from . import _functions
+from ._advice import refuse_given
+from ._functions import asarray
+from ._shape_functions import axis_index
+from ._tracing import implements
+
+__all__ = [
+    *("fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft"),
+    *("irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"),
+]
+
+_NORMS = ("backward", "ortho", "forward")
+
+
+def _transform(name, a, sizes, axes, norm):
+    """The transform ``name`` of expressions."""
+    norm = "backward" if norm is None else norm
+    if norm not in _NORMS:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    attributes = [("axis", [axis_index(axis, a.ndim) for axis in axes])]
+    if sizes is not None:
+        attributes.insert(0, ("n", sizes))
+    if norm != "backward":
+        attributes.append(("norm", norm))
+    return _functions.apply(name, (a,), attributes)
+
+
+def _along(name, doc):
+    """The function ``name`` along one axis, which also handles NumPy's for traced values."""
+
+    def function(a, n=None, axis=-1, norm=None, out=None):
+        refuse_given(name, out=out)
+        sizes = None if n is None else [operator.index(n)]
+        return _transform(name, asarray(a), sizes, (operator.index(axis),), norm)
+
+    return _named(function, name, doc)
+
+
+def _along_several(name, several, default, doc):
+    """The function ``name`` along several axes; ``several`` is its name in expressions."""
+
+    def function(a, s=None, axes=default, norm=None, out=None):
+        refuse_given(name, out=out)
+        a = asarray(a)
+        if axes is None:
+            axes = range(a.ndim) if s is None else range(-len(s), 0)
+        axes = [operator.index(axis) for axis in axes]
+        if s is not None:
+            # -1 is the size of the axis.
+            s = [a.shape[axis] if size == -1 else operator.index(size) for size, axis in zip(s, axes, strict=True)]
+        if not axes and not name.startswith(("r", "ir")):
+            return a
+        return _transform(several, a, s, axes, norm)
+
+    return _named(function, name, doc)
+
+
+def _named(function, name, doc):
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return implements(getattr(np.fft, name))(function)
+
+
+fft = _along("fft", "The transform along an axis, cropped or padded with zeros to ``n`` elements.")
+ifft = _along("ifft", "The inverse of ``fft``.")
+rfft = _along("rfft", "The first ``n // 2 + 1`` elements of the ``fft`` of real numbers.")
+irfft = _along("irfft", "The inverse of ``rfft``: ``n`` real numbers, by default ``2 * (size - 1)``.")
+hfft = _along("hfft", "The ``fft`` of ``n`` elements with conjugate symmetry, given by their first half.")
+ihfft = _along("ihfft", "The inverse of ``hfft``.")
+fft2 = _along_several("fft2", "fftn", (-2, -1), "The transform along two axes.")
+ifft2 = _along_several("ifft2", "ifftn", (-2, -1), "The inverse of ``fft2``.")
+rfft2 = _along_several("rfft2", "rfftn", (-2, -1), "The ``fft2`` of real numbers, half of it along the last axis.")
+irfft2 = _along_several("irfft2", "irfftn", (-2, -1), "The inverse of ``rfft2``.")
+fftn = _along_several("fftn", "fftn", None, "The transform along several axes, by default all.")
+ifftn = _along_several("ifftn", "ifftn", None, "The inverse of ``fftn``.")
+rfftn = _along_several("rfftn", "rfftn", None, "The ``fftn`` of real numbers, half of it along the last axis.")
+irfftn = _along_several("irfftn", "irfftn", None, "The inverse of ``rfftn``.")
+
+
+@implements(np.fft.fftshift)
+def fftshift(x, axes=None):
+    """``x`` with the frequency 0 moved from the begin of each axis to its middle."""
+    return _shifted(x, axes, lambda size: size // 2)
+
+
+@implements(np.fft.ifftshift)
+def ifftshift(x, axes=None):
+    """The inverse of ``fftshift``."""
+    return _shifted(x, axes, lambda size: -(size // 2))
+
+
+def _shifted(x, axes, shift):
+    x = asarray(x)
+    if axes is None:
+        axes = range(x.ndim)
+    axes = tuple(axes) if hasattr(axes, "__iter__") else (axes,)
+    return np.roll(x, tuple(shift(x.shape[axis]) for axis in axes), axes)
+
+
+def fftfreq(n, d=1.0, *, dtype=None):
+    """The frequency of each element of an ``fft``: ``d`` is the distance of samples."""
+    return np.fft.fftfreq(n, d).astype(dtype or np.float64)
+
+
+def rfftfreq(n, d=1.0, *, dtype=None):
+    """The frequency of each element of an ``rfft``: ``d`` is the distance of samples."""
+    return np.fft.rfftfreq(n, d).astype(dtype or np.float64)
