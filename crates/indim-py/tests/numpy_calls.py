@@ -48,6 +48,7 @@ ROUNDED = {
     *("hypot.reduce", "logaddexp.reduce", "round", "around", "prod", "cumprod", "nancumprod", "nanprod"),
     *("add.reduceat", "multiply.reduceat"),
     *("multiply.reduce", "multiply.accumulate", "cumulative_prod", "linalg.matrix_power", "linalg.multi_dot"),
+    "logaddexp.accumulate",
     *("convolve", "correlate", "isclose", "einsum", "linalg.cross"),
     *("fft.fft", "fft.fft2", "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifft2", "fft.ifftn", "fft.ihfft"),
     *("fft.irfft", "fft.irfft2", "fft.irfftn", "fft.rfft", "fft.rfft2", "fft.rfftn"),
@@ -574,7 +575,7 @@ UFUNC_METHODS = {
     **_each(
         *(
             f"{name}.accumulate"
-            for name in ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or")
+            for name in ("add", "logaddexp", "multiply", "maximum", "minimum", "logical_and", "logical_or")
         ),
         call=lambda f, a: (f(a.x), f(a.x, axis=1)),
     ),

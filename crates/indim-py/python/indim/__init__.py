@@ -34,6 +34,7 @@ from ._functions import (
     signbit,
     transpose,
 )
+from ._associative import linear_recurrence
 from ._custom_derivatives import custom_jvp, custom_vjp
 from ._gradients import Gradient, grad, jvp, value_and_grad, vjp
 from ._indim import (
@@ -167,6 +168,7 @@ __all__ = _exported(
         "jvp",
         "limit_memory",
         "lax",
+        "linear_recurrence",
         "lint",
         "load",
         "median",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import xla
+from ._associative import associative_scan, cumlogsumexp
 from ._custom_derivatives import custom_jvp
 from ._functions import asarray, broadcast_in_dim, convert_element_type, expand_dims, reshape, transpose
 from ._jax_numpy import as_traced, full
@@ -14,7 +15,8 @@ from .xla import dynamic_slice, dynamic_update_slice
 from ._trees import mapped
 
 __all__ = [
-    *("broadcast_in_dim", "concatenate", "cond", "convert_element_type", "dynamic_index_in_dim"),
+    *("associative_scan", "broadcast_in_dim", "concatenate", "cond", "convert_element_type"),
+    *("cumlogsumexp", "dynamic_index_in_dim"),
     *("dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice"),
     *("dynamic_update_slice_in_dim", "expand_dims", "fori_loop", "full"),
     *("iota", "map", "reshape", "scan", "select", "stop_gradient", "switch", "top_k", "transpose"),

@@ -1,0 +1,190 @@
+"""Scans by an associative function, in runs of 16: linear recurrences, cumulative ``logsumexp``."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from . import _functions
+from ._functions import asarray
+from ._jit import jit
+from ._shape_functions import axis_index
+from ._tracing import ACCUMULATIONS, has_tracer
+from ._trees import filled, leaves_of
+
+#: Elements that are combined one after another; their totals are scanned in runs again.
+RUN = 16
+
+
+def scanned(combine, arrays):
+    """For each position along axis 0 the combination of the elements of ``arrays`` up to it.
+
+    Within a run the elements are combined one after another; the combination of all earlier runs is computed
+    in the same way from their totals, and combined from the left. So the order depends on positions only.
+    """
+    size = arrays[0].shape[0]
+    count = size // RUN if size > RUN else 0
+    whole = count * RUN
+    parts = []
+    if count:
+        shapes = [(count, RUN, *array.shape[1:]) for array in arrays]
+        runs = [array[:whole].reshape(shape) for array, shape in zip(arrays, shapes)]
+        within = _one_after_another(combine, [[run[:, i] for run in runs] for i in range(RUN)])
+        totals = scanned(combine, within[-1])
+        before = [total[:-1] for total in totals]
+        results = [
+            [
+                np.concatenate([own[:1], joined], axis=0)
+                for own, joined in zip(values, combine(before, [value[1:] for value in values]))
+            ]
+            for values in within
+        ]
+        stacked = [np.stack(of_array, axis=1) for of_array in zip(*results)]
+        parts.append([array.reshape((whole, *array.shape[2:])) for array in stacked])
+    if whole < size:
+        rest = [[array[i] for array in arrays] for i in range(whole, size)]
+        rest = _one_after_another(combine, rest)
+        if count:
+            rest = [combine([total[-1] for total in totals], values) for values in rest]
+        parts.append([np.stack(of_array, axis=0) for of_array in zip(*rest)])
+    return [np.concatenate(of_array, axis=0) for of_array in zip(*parts)] if len(parts) > 1 else parts[0]
+
+
+def _one_after_another(combine, elements):
+    results = [elements[0]]
+    for element in elements[1:]:
+        results.append(combine(results[-1], element))
+    return results
+
+
+def _along(combine, arrays, axis, reverse):
+    """A scan along any axis, in either direction; without elements the arrays themselves."""
+    axis = axis_index(axis, arrays[0].ndim)
+    size = arrays[0].shape[axis]
+    if any(array.ndim <= axis or array.shape[axis] != size for array in arrays):
+        raise ValueError(f"the arrays of a scan have equal sizes along axis {axis}")
+    if size == 0:
+        return arrays
+    arrays = [np.moveaxis(array, axis, 0) for array in arrays]
+    if reverse:
+        arrays = [np.flip(array, 0) for array in arrays]
+    results = scanned(combine, arrays)
+    if reverse:
+        results = [np.flip(result, 0) for result in results]
+    return [np.moveaxis(result, 0, axis) for result in results]
+
+
+def associative_scan(fn, elems, reverse=False, axis=0):
+    """For each position along an axis the elements up to it, combined by the associative function ``fn``.
+
+    ``fn`` takes two trees like ``elems``, of the same number of elements along axis 0, and combines them
+    element by element. Elements are combined in runs of 16, so rounded results differ from those of JAX.
+    """
+    leaves = [asarray(leaf) for leaf in leaves_of(elems)]
+    if not leaves:
+        return elems
+
+    def scan(*leaves):
+        def combine(left, right):
+            return [asarray(leaf) for leaf in leaves_of(fn(filled(elems, left), filled(elems, right)))]
+
+        return tuple(_along(combine, list(leaves), operator.index(axis), reverse))
+
+    results = scan(*leaves) if has_tracer(leaves) else jit(scan)(*leaves)
+    return filled(elems, list(results))
+
+
+def _wide(array):
+    """Floats in 64 bits: results are rounded once."""
+    kind = array.dtype.kind
+    wide = {"f": np.float64, "c": np.complex128}.get(kind, np.float64 if kind == "V" else None)
+    return array if wide is None else array.astype(wide)
+
+
+def _compiled(*static):
+    """A function of arrays as one program: compiled, or recorded inside of a compiled function."""
+
+    def decorate(function):
+        compiled = jit(function, static=static)
+
+        def call(*arguments):
+            return function(*arguments) if has_tracer(arguments) else compiled(*arguments)
+
+        return call
+
+    return decorate
+
+
+def linear_recurrence(a, b, axis=-1, *, initial=None, reverse=False):
+    """``y[i] = a[i] * y[i - 1] + b[i]`` along an axis; before the first element ``y`` is ``initial``, or 0.
+
+    Exponential averages and filters are such recurrences. ``a`` and ``b`` broadcast to one shape; ``initial``
+    broadcasts to this shape without the axis. With ``reverse`` the recurrence runs from the last element to
+    the first. Floats are computed in 64 bits and rounded once. The order is that of a scan in runs of 16.
+    """
+    # A Python number takes the type of the other array.
+    weak = int, float, complex
+    dtype = np.result_type(*(value if type(value) in weak else asarray(value) for value in (a, b)))
+    a, b = asarray(a).astype(dtype), asarray(b).astype(dtype)
+    axis = axis_index(operator.index(axis), max(a.ndim, b.ndim))
+    initial = None if initial is None else asarray(initial)
+    if initial is None:
+        return _recurrence(a, b, axis, bool(reverse))
+    return _recurrence_from(a, b, initial, axis, bool(reverse))
+
+
+@_compiled("axis", "reverse")
+def _recurrence(a, b, axis, reverse):
+    return _solved(a, b, None, axis, reverse)
+
+
+@_compiled("axis", "reverse")
+def _recurrence_from(a, b, initial, axis, reverse):
+    return _solved(a, b, initial, axis, reverse)
+
+
+def _solved(a, b, initial, axis, reverse):
+    dtype, shape = b.dtype, np.broadcast_shapes(a.shape, b.shape)
+    a, b = (_wide(np.broadcast_to(array, shape)) for array in (a, b))
+    if initial is not None and shape[axis]:
+        position = -1 if reverse else 0
+        first = (slice(None),) * axis + (slice(position, None) if reverse else slice(0, 1),)
+        others = (slice(None),) * axis + (slice(None, -1) if reverse else slice(1, None),)
+        initial = np.broadcast_to(initial.astype(b.dtype), shape[:axis] + shape[axis + 1 :])
+        start = a[first] * np.expand_dims(initial, axis) + b[first]
+        b = np.concatenate([b[others], start] if reverse else [start, b[others]], axis=axis)
+
+    def combine(left, right):
+        return [left[0] * right[0], right[0] * left[1] + right[1]]
+
+    return _along(combine, [a, b], axis, reverse)[1].astype(dtype)
+
+
+def cumlogsumexp(operand, axis=0, reverse=False):
+    """For each position along an axis the logarithm of the sum of ``exp`` of the elements up to it.
+
+    Nothing overflows; ``-inf`` is the logarithm of 0. Floats are computed in 64 bits and rounded once.
+    """
+    operand = asarray(operand)
+    if operand.dtype.kind not in "fV":
+        operand = operand.astype(np.float64)
+    return _sums_of_exponentials(operand, axis_index(operator.index(axis), operand.ndim), bool(reverse))
+
+
+@_compiled("axis", "reverse")
+def _sums_of_exponentials(x, axis, reverse):
+    def combine(left, right):
+        return [_functions.apply("logaddexp", (left[0], right[0]), rule="numpy")]
+
+    return _along(combine, [_wide(x)], axis, reverse)[0].astype(x.dtype)
+
+
+def _accumulate(array, axis=0, dtype=None):
+    if dtype is None:
+        # NumPy's loops of small integers compute in short floats.
+        dtype = np.logaddexp.resolve_dtypes((array.dtype, array.dtype, None))[0]
+    return cumlogsumexp(array.astype(dtype), axis)
+
+
+ACCUMULATIONS["logaddexp"] = _accumulate
