@@ -13,7 +13,7 @@ use crate::operand::Operand;
 /// The parameters of a Fourier transform: by default it is along the last axis, as long as this axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FourierOptions {
-    /// The axes; negative ones count from the end. Transforms of real numbers halve the last axis of the list.
+    /// The axes; negative ones count from the end. Transforms of real numbers halve the last one listed.
     pub axes: Vec<i64>,
     /// The length along each of these axes: the operand is cropped, or padded with zeros at the end. For real
     /// results the last length is that of the result.
@@ -31,9 +31,9 @@ impl Default for FourierOptions {
 impl GraphBuilder {
     /// A Fourier transform along some axes: the functions of `numpy.fft`.
     ///
-    /// It is computed in `f64` and rounded once. The result is complex: `c64` for floats of at most 32 bits and
-    /// `c64`, else `c128`. Real results have the type of the operand's parts, `f64` for integers. The order of operations is part of the definition: see
-    /// `docs/fourier.md`. Lengths are numbers of the graph, so symbolic sizes of the operand are pinned.
+    /// It is computed in `f64` and rounded once. Complex results are `c64` for `c64` and floats of at most 32
+    /// bits, else `c128`. Real results have the type of the operand's parts, or `f64` for integers. The order
+    /// of operations is part of the definition: see `docs/fourier.md`. Lengths are numbers of the graph, so symbolic sizes of the operand are pinned.
     ///
     /// ```
     /// use indim_builder::{FourierOptions, GraphBuilder};

@@ -33,8 +33,8 @@ impl GraphBuilder {
         }
     }
 
-    /// The first `count` results of the transform of real numbers `[1, before, length, after]`. After the first
-    /// stage, half of the small transforms are conjugates of others.
+    /// The first `count` results of the transform of real numbers `[1, before, length, after]`. After the
+    /// first stage, half of the small transforms are conjugates of others.
     #[track_caller]
     pub(super) fn transform_of_real(&self, x: &Value, count: usize, inverse: bool) -> BuildResult {
         let sizes = sizes_of(x)?;
@@ -96,8 +96,8 @@ impl GraphBuilder {
         self.reshape(x, [2, sizes[1], sizes[2], sizes[3]])
     }
 
-    /// One stage: the first `rows` of the `radix` results of small transforms, times roots of unity. The result
-    /// is `[2, before, rest, rows, after]`.
+    /// One stage: the first `rows` of the `radix` results of small transforms, times roots of unity. The
+    /// result is `[2, before, rest, rows, after]`.
     #[track_caller]
     fn fourier_stage(&self, x: &Value, [radix, rows]: [usize; 2], inverse: bool) -> BuildResult {
         let sizes = sizes_of(x)?;
@@ -112,8 +112,8 @@ impl GraphBuilder {
         self.times_roots(&self.contract(matrix, x, 2)?, radix * rest, inverse)
     }
 
-    /// Multiplies `[2, before, rest, rows, after]` by roots of unity, whose index is that of the axis rest times
-    /// that of the rows.
+    /// Multiplies `[2, before, rest, rows, after]` by roots of unity, whose index is that of the axis rest
+    /// times that of the rows.
     #[track_caller]
     fn times_roots(&self, x: &Value, length: usize, inverse: bool) -> BuildResult {
         let sizes = sizes_of(x)?;
@@ -181,8 +181,8 @@ impl GraphBuilder {
         self.slice(x, &slices)
     }
 
-    /// Bluestein's transform: with `jk = (j² + k² - (k - j)²) / 2` it is a convolution with the roots of unity
-    /// of index `j²/2`, the chirp, and multiplications by the chirp before and after.
+    /// Bluestein's transform: with `jk = (j² + k² - (k - j)²) / 2` it is a convolution with the roots of
+    /// unity of index `j²/2`, the chirp, and multiplications by the chirp before and after.
     #[track_caller]
     fn chirp_transform(&self, x: &Value, inverse: bool) -> BuildResult {
         let sizes = sizes_of(x)?;

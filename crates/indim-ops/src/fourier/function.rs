@@ -111,17 +111,17 @@ impl FourierFunction {
     pub const ALL: &[FourierFunction] = functions! {
         fft Fft Last "any → C" "(x, n=None, axis=-1, norm=backward)"
             "The Fourier transform along an axis, cropped or padded with zeros to `n` elements: \
-             `X[k]` is the sum of `x[j] * exp(-2i*pi*j*k/n)`. `norm` is `backward`, `ortho` or `forward`, as in \
-             NumPy. It is computed in `f64` and rounded once.";
+             `X[k]` is the sum of `x[j] * exp(-2i*pi*j*k/n)`. `norm` is `backward`, `ortho` or `forward`, as \
+             in NumPy. It is computed in `f64` and rounded once.";
         ifft Ifft Last "any → C" "(x, n=None, axis=-1, norm=backward)"
             "The inverse of `fft`: with `+2i` in the exponent, divided by `n`.";
         rfft Rfft Last "P S U F → C" "(x, n=None, axis=-1, norm=backward)"
-            "The first `n // 2 + 1` elements of the `fft` of real numbers; the others are conjugates of these.";
+            "The first `n // 2 + 1` elements of the `fft` of real numbers; the others are their conjugates.";
         irfft Irfft Last "any → F" "(x, n=None, axis=-1, norm=backward)"
             "The inverse of `rfft`: `n` real numbers, by default `2 * (size - 1)`.";
         hfft Hfft Last "any → F" "(x, n=None, axis=-1, norm=backward)"
-            "The `fft` of `n` elements with conjugate symmetry, of which `x` is the first half: real numbers. \
-             By default `n` is `2 * (size - 1)`.";
+            "The `fft` of `n` elements with conjugate symmetry, of which `x` is the first half: real \
+             numbers. By default `n` is `2 * (size - 1)`.";
         ihfft Ihfft Last "P S U F → C" "(x, n=None, axis=-1, norm=backward)"
             "The inverse of `hfft`: the first `n // 2 + 1` elements.";
         fft2 Fft LastTwo "any → C" "(x, s=None, axis=[-2, -1], norm=backward)"

@@ -94,8 +94,8 @@ pub fn transform_matrix(rows: usize, radix: usize, parts: usize, inverse: bool) 
 }
 
 /// The matrix that sums the real parts of an inverse transform of length `radix` from the first half of its
-/// terms; the others are their conjugates. Its axes are the index of the result, the part and the index of the
-/// term. `inverse` is as for [`roots`].
+/// terms; the others are their conjugates. Its axes are the index of the result, the part and the index of
+/// the term. `inverse` is as for [`roots`].
 pub fn real_synthesis_matrix(radix: usize, inverse: bool) -> Vec<f64> {
     let terms = radix / 2 + 1;
     let [cos, sin] = roots([radix, terms], 1, radix, inverse);

@@ -1,7 +1,7 @@
 """Fourier transforms: the functions of ``numpy.fft``, and their names in ``jax.numpy.fft``.
 
-They work on arrays and inside of compiled functions, where ``np.fft`` gives the same results. The transform is
-computed in 64 bits and rounded once to ``complex64`` or ``float32`` for elements of at most 32 bits. Results
+They work on arrays and inside of compiled functions, where ``np.fft`` gives the same results. The transform
+is computed in 64 bits and rounded once to ``complex64`` or ``float32`` for elements of at most 32 bits. Results
 have the same bits on every machine and for any number of threads.
 
 >>> import indim
@@ -64,7 +64,8 @@ def _along_several(name, several, default, doc):
         axes = [operator.index(axis) for axis in axes]
         if s is not None:
             # -1 is the size of the axis.
-            s = [a.shape[axis] if size == -1 else operator.index(size) for size, axis in zip(s, axes, strict=True)]
+            pairs = zip(s, axes, strict=True)
+            s = [a.shape[axis] if size == -1 else operator.index(size) for size, axis in pairs]
         if not axes and not name.startswith(("r", "ir")):
             return a
         return _transform(several, a, s, axes, norm)
@@ -86,11 +87,11 @@ hfft = _along("hfft", "The ``fft`` of ``n`` elements with conjugate symmetry, gi
 ihfft = _along("ihfft", "The inverse of ``hfft``.")
 fft2 = _along_several("fft2", "fftn", (-2, -1), "The transform along two axes.")
 ifft2 = _along_several("ifft2", "ifftn", (-2, -1), "The inverse of ``fft2``.")
-rfft2 = _along_several("rfft2", "rfftn", (-2, -1), "The ``fft2`` of real numbers, half of it along the last axis.")
+rfft2 = _along_several("rfft2", "rfftn", (-2, -1), "The ``fft2`` of real numbers; half of the last axis.")
 irfft2 = _along_several("irfft2", "irfftn", (-2, -1), "The inverse of ``rfft2``.")
 fftn = _along_several("fftn", "fftn", None, "The transform along several axes, by default all.")
 ifftn = _along_several("ifftn", "ifftn", None, "The inverse of ``fftn``.")
-rfftn = _along_several("rfftn", "rfftn", None, "The ``fftn`` of real numbers, half of it along the last axis.")
+rfftn = _along_several("rfftn", "rfftn", None, "The ``fftn`` of real numbers; half of the last axis.")
 irfftn = _along_several("irfftn", "irfftn", None, "The inverse of ``rfftn``.")
 
 
