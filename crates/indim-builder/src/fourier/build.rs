@@ -33,7 +33,8 @@ impl GraphBuilder {
     ///
     /// It is computed in `f64` and rounded once. Complex results are `c64` for `c64` and floats of at most 32
     /// bits, else `c128`. Real results have the type of the operand's parts, or `f64` for integers. The order
-    /// of operations is part of the definition: see `docs/fourier.md`. Lengths are numbers of the graph, so symbolic sizes of the operand are pinned.
+    /// of operations is part of the definition: see `docs/fourier.md`. Lengths are numbers of the graph, so
+    /// symbolic sizes of the operand are pinned.
     ///
     /// ```
     /// use indim_builder::{FourierOptions, GraphBuilder};

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 pub const MAX_FOURIER_LENGTH: usize = (1 << 31) - 1;
 
 /// Largest radix that is a product of several primes. Radices of 8, 16 and 32 take about equal time in
-/// caches; beyond them, fewer passes over memory are faster. Matrices of 32 still sum one chain of 64 products.
+/// caches; beyond them, fewer passes over memory are faster. Matrices of 32 still sum one chain of 64
+/// products.
 const MAX_COMPOSITE_RADIX: usize = 32;
 
 /// Largest prime radix. Above it, a convolution of a smooth length is faster than a matrix.

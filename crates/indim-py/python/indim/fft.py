@@ -1,8 +1,8 @@
 """Fourier transforms: the functions of ``numpy.fft``, and their names in ``jax.numpy.fft``.
 
 They work on arrays and inside of compiled functions, where ``np.fft`` gives the same results. The transform
-is computed in 64 bits and rounded once to ``complex64`` or ``float32`` for elements of at most 32 bits. Results
-have the same bits on every machine and for any number of threads.
+is computed in 64 bits and rounded once to ``complex64`` or ``float32`` for elements of at most 32 bits.
+Results have the same bits on every machine and for any number of threads.
 
 >>> import indim
 >>> indim.fft.rfft([1.0, 2.0, 3.0, 4.0])
