@@ -2,13 +2,12 @@
 
 use indim_builder::{PadMode, Value};
 use indim_graph::{AxisSlice, Literal, TakeMode};
-use indim_ops::DType;
 use indim_shape::Shape;
 
 use super::call::{Call, LoweringResult, single_result};
 use super::elementwise::sizes;
 use indim_model::FormatErrorKind;
-use indim_model::compositions::extend;
+use indim_model::compositions::{extend, reverse_sequences};
 use indim_model::shape_values::KnownValue;
 
 /// A target size of 0 copies the size of the operand, unless `allowzero` is set. The target size -1 is
@@ -270,19 +269,13 @@ pub(super) fn center_crop_or_pad(call: &Call<'_>) -> LoweringResult {
 /// `ReverseSequence`: reverses the first elements along the time axis, as many as operand 1 states for each
 /// element of the batch.
 pub(super) fn reverse_sequence(call: &Call<'_>) -> LoweringResult {
-    let (b, shape) = (call.builder, call.shape(0)?);
+    let shape = call.shape(0)?;
     let [batch, time] = [call.int("batch_axis", 1)?, call.int("time_axis", 0)?];
     let [batch, time] = [call.axis(batch, shape.rank())?, call.axis(time, shape.rank())?];
     if batch == time {
         return Err(FormatErrorKind::attribute("time_axis", "is the batch axis"));
     }
-    let positions = b.iota(DType::I64, &shape, time as i64)?;
-    let lengths = b.convert(call.value(1)?, DType::I64)?;
-    let lengths = b.broadcast_in_dim(lengths, &[batch as i64], &shape)?;
-    let reversed = &lengths - &positions - 1i64;
-    let indices = positions.lt(&lengths).select(reversed, &positions);
-    let data = call.value(0)?;
-    single_result(b.take_along_axis(data, indices, time as i64, TakeMode::Error)?)
+    single_result(reverse_sequences(call.value(0)?, call.value(1)?, (batch, time))?)
 }
 
 /// Repeats the operand along each axis: broadcasts a new axis in front of it and merges the two.

@@ -35,7 +35,12 @@ const ATTRIBUTES: &[(&str, &str)] = &[
     ("detect_positive", "IsInf"),
     ("min", "Clamp"),
     ("max", "Clamp"),
-    ("alpha", "Elu"),
+    ("alpha", "Elu LRN"),
+    ("beta", "LRN"),
+    ("bias", "LRN"),
+    ("size", "LRN"),
+    ("batch_axis", "ReverseSequence"),
+    ("seq_axis", "ReverseSequence"),
     ("approximation_mode", "Gelu"),
     ("levels", "FakeQuantize"),
     (

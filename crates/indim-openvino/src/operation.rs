@@ -216,6 +216,7 @@ const TABLE: &[Operation] = &[
     full_row("GroupConvolutionBackpropData", 1, 2..=3, &[2], Custom(windows::group_backward)),
     row("AvgPool", 1, 1, Custom(windows::average_pool)),
     row("MaxPool", 1, 1, Custom(windows::max_pool)),
+    full_row("LRN", 1, 2..=2, &[1], Custom(windows::normalize_responses)),
     // Data movement.
     full_row("Reshape", 1, 2..=2, &[1], Custom(view::reshape)),
     full_row("Transpose", 1, 2..=2, &[1], Custom(view::transpose)),
@@ -231,6 +232,7 @@ const TABLE: &[Operation] = &[
     full_row("Interpolate", 1, 2..=2, &[1], Custom(interpolate::first_version)),
     full_row("Interpolate", 4, 3..=4, &[1, 2, 3], Custom(interpolate::fourth_version)),
     full_row("Interpolate", 11, 2..=3, &[1, 2], Custom(interpolate::eleventh_version)),
+    row("ReverseSequence", 1, 2, Custom(view::reverse_sequence)),
     full_row("Tile", 1, 2..=2, &[1], Custom(view::tile)),
     full_row("Range", 1, 3..=3, &[0, 1, 2], Custom(view::range)),
     // Functions of shapes.

@@ -3,7 +3,7 @@
 use indim_builder::{PadMode, Value};
 use indim_graph::{Array, AxisSlice, Literal};
 use indim_model::FormatErrorKind;
-use indim_model::compositions::extend;
+use indim_model::compositions::{extend, reverse_sequences};
 use indim_ops::DType;
 use indim_shape::{Shape, TargetRule};
 
@@ -167,6 +167,15 @@ pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
         false => call.builder.literal(Literal::Int(0), call.dtype(0)?)?,
     };
     Ok(call.builder.pad(call.value(0), value, &widths)?)
+}
+
+/// `ReverseSequence`: reverses the first elements along an axis, as many as operand 1 states for each element
+/// of the batch.
+pub(super) fn reverse_sequence(call: &Call<'_>) -> LoweringResult {
+    let rank = call.shape(0)?.rank();
+    let batch = call.axis(call.layer.integer("batch_axis", Some(0))?, rank)?;
+    let axis = call.axis(call.layer.integer("seq_axis", Some(1))?, rank)?;
+    Ok(reverse_sequences(&call.value(0), &call.value(1), (batch, axis))?)
 }
 
 /// Repeats the operand. The shorter of shape and repeats is extended by leading 1s.

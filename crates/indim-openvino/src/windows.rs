@@ -2,6 +2,7 @@
 
 use indim_builder::{Convolution, PaddedWindow, PoolDivisor, Value};
 use indim_model::FormatErrorKind;
+use indim_model::compositions::{normalize_response, response_windows};
 use indim_model::spatial_windows::{
     MAX_NUMBER, Padding, WindowRounding, checked_numbers, halves, pad_windows, plain_windows,
     spatial_sizes, transpose_window, transposed_size,
@@ -198,6 +199,20 @@ pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
         false => PoolDivisor::Padded,
     };
     Ok(call.builder.average_pool(call.value(0), &windows, divisor, &rounding_padding)?)
+}
+
+/// `LRN`: the local response normalisation over the axes in operand 1.
+pub(super) fn normalize_responses(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype_of(0, DType::is_float, "floats")?;
+    let axes = call.axes(1, call.shape(0)?.rank())?;
+    let size = call.layer.integer("size", None)?;
+    let Some(count) = usize::try_from(size).ok().filter(|_| (1..=MAX_NUMBER).contains(&size))
+    else {
+        return Err(FormatErrorKind::attribute("size", format!("is {size}")));
+    };
+    let alpha = call.layer.float("alpha")? / (size as f64).powi(axes.len() as i32);
+    let numbers = (alpha, call.layer.float("beta")?, call.layer.float("bias")?);
+    Ok(normalize_response(&call.value(0), &response_windows(&axes, count), numbers)?)
 }
 
 /// `MaxPool`: the largest element of each window. A NaN is ignored, as in OpenVINO's CPU back end.

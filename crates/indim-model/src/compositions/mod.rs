@@ -3,12 +3,14 @@
 //! - `attention.rs`: scaled dot-product attention;
 //! - `extend.rs`: padding by the elements of the operand;
 //! - `pools.rs`: positions of largest elements, norms of windows, response normalisation;
-//! - `resize.rs`: resizing of axes by interpolation.
+//! - `resize.rs`: resizing of axes by interpolation;
+//! - `sequences.rs`: sequences of different lengths in one array.
 
 mod attention;
 mod extend;
 mod pools;
 mod resize;
+mod sequences;
 
 pub use attention::{Attention, AttentionValues, attend};
 pub use extend::extend;
@@ -16,3 +18,4 @@ pub use pools::{
     ElementOrder, max_pool_positions, norm_pool, normalize_response, response_windows, without_nan,
 };
 pub use resize::{AxisResize, Coordinates, Interpolation, NearestMode, ResizeOptions, resize};
+pub use sequences::reverse_sequences;

@@ -2,7 +2,7 @@
 //! against positions and weights written here, and against ONNX Runtime and OpenVINO.
 
 use crate::support;
-use crate::support::ir::compare_with_openvino;
+use crate::support::ir::{Network, compare_with_openvino};
 use crate::support::onnx::{
     FLOAT, Message, Model, StoredModel, float, floats, int, ints, list, node, run_in_onnx_runtime,
     text, value,
@@ -239,6 +239,48 @@ fn models(count: usize) -> impl Iterator<Item = StoredModel> {
 #[test]
 fn onnx_runtime_resizes_alike() {
     run_in_onnx_runtime("resize", models(80));
+}
+
+/// The result of a layer of OpenVINO on a row or matrix and lists of integers.
+fn layer(name: &str, attributes: &str, x: &Array, lists: &[&[i64]], sizes: &str) -> Vec<f32> {
+    let mut network = Network::default();
+    let shape: Vec<String> = x.shape().iter().map(usize::to_string).collect();
+    let port = format!("FP32 {}", shape.join(" "));
+    let mut sources = vec![network.parameter("f32", &shape.join(","), &port)];
+    sources.extend(lists.iter().map(|list| network.integers(list)));
+    let sources: Vec<String> = sources.iter().map(usize::to_string).collect();
+    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    let layer = network.add(name, attributes, &sources, &[&format!("FP32 {sizes}")]);
+    network.result(&layer.to_string());
+    let model = network.read().unwrap_or_else(|error| panic!("{name}: {}", error.code()));
+    let found = support::run(&*model, core::slice::from_ref(x));
+    let found = found.unwrap_or_else(|error| panic!("{name}: {}", error.code())).remove(0);
+    found.elements::<f32>().unwrap().to_vec()
+}
+
+#[test]
+fn layers_of_openvino_resize_pad_normalise_and_reverse() {
+    let x = Array::new([4], vec![1.0f32, 2., 3., 4.]).unwrap();
+    let interpolate = |attributes: &str, size: i64| {
+        let attributes = format!("shape_calculation_mode=\"sizes\" {attributes}");
+        layer("Interpolate-11", &attributes, &x, &[&[size], &[0]], &size.to_string())
+    };
+    let linear = "mode=\"linear\" coordinate_transformation_mode=\"asymmetric\"";
+    assert_near(&interpolate(linear, 8), &[1., 1.5, 2., 2.5, 3., 3.5, 4., 4.]);
+    let simple = "mode=\"nearest\" nearest_mode=\"simple\"";
+    assert_eq!(interpolate(simple, 2), [2., 4.]);
+    assert_eq!(interpolate("mode=\"bilinear_pillow\"", 4), [1., 2., 3., 4.]);
+    assert_near(&interpolate("mode=\"bilinear_pillow\"", 2), &[12. / 7., 23. / 7.]);
+    let first = layer("Interpolate-1", "mode=\"linear\" axes=\"0\"", &x, &[&[7]], "7");
+    assert_near(&first, &[1., 1.5, 2., 2.5, 3., 3.5, 4.]);
+    let padded = layer("Pad-1", "pad_mode=\"symmetric\"", &x, &[&[2], &[1]], "7");
+    assert_eq!(padded, [2., 1., 1., 2., 3., 4., 4.]);
+    let x = Array::new([2, 2], vec![1.0f32, 2., 3., 4.]).unwrap();
+    let numbers = "size=\"3\" alpha=\"3\" beta=\"1\" bias=\"0\"";
+    let normalised = layer("LRN-1", numbers, &x, &[&[1]], "2 2");
+    assert_near(&normalised, &[0.2, 0.4, 0.12, 0.16]);
+    let reversed = layer("ReverseSequence-1", "batch_axis=\"0\"", &x, &[&[2, 1]], "2 2");
+    assert_eq!(reversed, [2., 1., 3., 4.]);
 }
 
 #[test]

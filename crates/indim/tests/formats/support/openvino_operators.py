@@ -78,12 +78,24 @@ class Maker:
         value = numpy.array(0.5, F32) if mode == "constant" else None
         return opset13.pad(x, numpy.array(begins, I64), numpy.array(ends, I64), mode, value)
 
+    def lrn(self):
+        choose = self.random.choice
+        axes = numpy.array(choose([[1], [2, 3]]), I64)
+        return opset13.lrn(self.image(), axes, 0.5, 0.75, 2.0, choose([1, 3, 5]))
+
+    def reverse_sequence(self):
+        length = self.random.choice([1, 4])
+        lengths = self.numbers.randint(1, length + 1, 3).astype(I64)
+        batch, axis = self.random.choice([(0, 1), (1, 0)])
+        x = self.input(*((3, length, 2) if batch == 0 else (length, 3, 2)))
+        return opset13.reverse_sequence(x, lengths, batch, axis)
+
     def model(self):
         made = getattr(self, self.random.choice(KINDS))()
         return openvino.Model(made.outputs(), self.parameters, "random")
 
 
-KINDS = ["interpolate", "interpolate", "interpolate", "pad"]
+KINDS = ["interpolate", "interpolate", "interpolate", "pad", "lrn", "reverse_sequence"]
 
 
 def main(folder, count):
