@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_graph::signature::{check_operation, existing_axis, rule_set_of};
 use indim_graph::{
-    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, Literal, Node, NodeKind, SizeFacts,
-    ValueId, count_of,
+    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, Literal, Node, NodeKind, Operands,
+    SizeFacts, ValueId, count_of,
 };
 use indim_ops::{ArrayType, DType, Element, Op};
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError};
@@ -402,6 +402,12 @@ impl GraphBuilder {
     pub(crate) fn operand_of_conversion(&self, id: ValueId) -> Option<ValueId> {
         let node = &self.state().assembler[id];
         matches!(node.kind, NodeKind::Convert).then(|| node.operands[0])
+    }
+
+    /// The kind and the operands of a value's node.
+    pub(crate) fn node(&self, id: ValueId) -> (NodeKind, Operands) {
+        let node = &self.state().assembler[id];
+        (node.kind.clone(), node.operands.clone())
     }
 
     pub(crate) fn type_of(&self, id: ValueId) -> ArrayType {

@@ -76,7 +76,7 @@ impl ReductionContext<'_> {
     }
 
     /// Adds an axis of size 1 to a reduced value for each reduced axis.
-    fn expand_reduced_axes(&self, folded: Value) -> BuildResult {
+    pub(super) fn expand_reduced_axes(&self, folded: Value) -> BuildResult {
         let kept = self.builder().reshape_units(&folded, self.keepdims_shape())?;
         let kept_axes = self.kept_axes();
         let source_axis = |axis| kept_axes.iter().position(|&kept_axes| kept_axes == axis);

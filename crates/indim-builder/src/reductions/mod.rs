@@ -12,6 +12,7 @@
 //! - `exponentials.rs`: `logsumexp`, `softmax` and `log_softmax`, without overflow;
 //! - `extremes.rs`: extremes and arg-reductions;
 //! - `normalization.rs`: layer normalisation and RMS normalisation;
+//! - `outer_products.rs`: sums of outer products, which are contractions;
 //! - `scans.rs`: cumulative sums, products and extremes;
 //! - `sums.rs`: sums, products, means, variances and counts.
 
@@ -21,6 +22,7 @@ mod exponentials;
 mod extremes;
 mod normalization;
 mod options;
+mod outer_products;
 mod scans;
 mod sums;
 
@@ -42,7 +44,8 @@ macro_rules! for_each_reduction {
     ($callback:ident) => {
         $callback! {
             /// The sum; +0 of no elements. Floats are summed in double precision and rounded once; integers
-            /// wrap, and under the numpy rule integers and `bool` are summed in 64 bits. With `exact` the
+            /// wrap, and under the numpy rule integers and `bool` are summed in 64 bits. The sum of an outer
+            /// product of floats is a product of matrices (`docs/products.md`). With `exact` the
             /// correctly rounded sum of `f64` or `c128`, hundreds of times slower. With `partial` the
             /// unrounded accumulator, in `f64` or `c128`: the partial sums of pieces of `512 * 2^k` elements
             /// add up to the bits of the whole sum.

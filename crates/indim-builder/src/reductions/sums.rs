@@ -55,9 +55,22 @@ impl ReductionContext<'_> {
         self.fold_keepdims(op, &self.builder().convert(&self.x, self.sum_dtype())?)
     }
 
+    /// The sum of the elements in the type of the accumulator, for a sum or mean that is rounded; the reduced
+    /// axes have size 1.
+    fn rounded_sum(&self) -> BuildResult {
+        match self.sum_of_outer_product()? {
+            Some(total) => Ok(total),
+            None => self.wide_total(ReduceOp::Add),
+        }
+    }
+
     /// The mean in double precision; the reduced axes have size 1.
     pub(super) fn wide_mean(&self) -> BuildResult {
-        self.divide_by_count(self.fold_keepdims(ReduceOp::Add, &self.to_double()?)?)
+        let sum = match self.sum_of_outer_product()? {
+            Some(sum) => sum,
+            None => self.fold_keepdims(ReduceOp::Add, &self.to_double()?)?,
+        };
+        self.divide_by_count(sum)
     }
 
     /// A sum in double precision divided by the number of its terms.
@@ -120,7 +133,11 @@ fn sqrt_with_zero_derivative(x: &Value) -> Value {
 }
 
 pub(super) fn sum(call: &ReductionContext<'_>, exact: bool, partial: bool) -> BuildResult {
-    let total = if exact { call.exact_sum()? } else { call.wide_total(ReduceOp::Add)? };
+    let total = match (exact, partial) {
+        (true, _) => call.exact_sum()?,
+        (false, true) => call.wide_total(ReduceOp::Add)?,
+        (false, false) => call.rounded_sum()?,
+    };
     let dtype = call.result_dtype();
     let total = call.with_initial(Op::Add, total, dtype)?;
     if partial { call.to_result_shape(&total) } else { call.round_to(total, dtype) }
