@@ -22,7 +22,8 @@ fn contractions(graph: &Graph) -> usize {
 fn numbers(shape: [usize; 2], seed: u64) -> Array {
     let mut state = seed;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((state >> 40) as f32 / 1e6) - 8.0
     };
     Array::new(shape, (0..shape[0] * shape[1]).map(|_| next()).collect::<Vec<f32>>()).unwrap()
@@ -55,7 +56,7 @@ fn means_and_sums_over_several_axes_contract_the_last_one() {
     );
     let wide = wide.unwrap();
     let expected = (&wide / 600.0).convert(DType::F32);
-    let kept = ReduceOptions::axes(&[0, 1]).keepdims(true);
+    let kept = ReduceOptions::axes([0, 1]).keepdims(true);
     let both = b.along(Reduction::Sum, &product, kept).unwrap();
     let rows = b.along(Reduction::Sum, &wide, 0).unwrap().convert(DType::F32);
     assert_eq!(both.array_type().unwrap().to_string(), "f32[1, 1, 4]");
@@ -90,10 +91,10 @@ fn the_structure_of_the_graph_decides() {
             b.along(Reduction::Sum, product, options.clone()).unwrap()
         })
     };
-    assert_eq!(with(ReduceOptions::axes(&[1])), 1);
-    assert_eq!(with(ReduceOptions::axes(&[1]).dtype(DType::F32)), 1);
-    assert_eq!(with(ReduceOptions::axes(&[1]).dtype(DType::F64)), 0);
-    assert_eq!(with(ReduceOptions::axes(&[1]).initial(2)), 1);
+    assert_eq!(with(ReduceOptions::axes([1])), 1);
+    assert_eq!(with(ReduceOptions::axes([1]).dtype(DType::F32)), 1);
+    assert_eq!(with(ReduceOptions::axes([1]).dtype(DType::F64)), 0);
+    assert_eq!(with(ReduceOptions::axes([1]).initial(2)), 1);
     // Conversions of broadcasts are converted before the broadcast.
     assert_eq!(
         contractions_of(|b| {
