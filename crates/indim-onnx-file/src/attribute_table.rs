@@ -78,6 +78,7 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
         always("auto_pad"), always("dilations"), always("group"), always("kernel_shape"),
         always("output_padding"), always("output_shape"), always("pads"), always("strides"),
     ]),
+    (&["DFT"], &[up_to(19, "axis"), always("inverse"), always("onesided")]),
     (&["DequantizeLinear"], &[since(13, "axis"), since(21, "block_size"), since(23, "output_dtype")]),
     (&["CumProd", "CumSum"], &[always("exclusive"), always("reverse")]),
     (&["DepthToSpace"], &[always("blocksize"), since(11, "mode")]),

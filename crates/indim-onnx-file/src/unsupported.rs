@@ -87,7 +87,6 @@ pub const UNSUPPORTED_OPERATORS: &[&str] = &[
     "CausalConvWithState",
     "Compress",
     "ConcatFromSequence",
-    "DFT",
     "DeformConv",
     "Det",
     "ImageDecoder",

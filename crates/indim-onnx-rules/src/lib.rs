@@ -26,5 +26,5 @@ mod windows;
 pub use call::counted_axis;
 pub use creation::{header, small_array};
 pub use inference::{NodeInference, label, without_location_text};
-pub use rules::{RuleRow, version};
+pub use rules::RuleRow;
 pub use typed_value::TypedValue;

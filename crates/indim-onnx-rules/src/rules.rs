@@ -45,15 +45,6 @@ impl RuleRow {
     }
 }
 
-/// Versions of operators without a lowering whose attributes or operands changed: opsets, oldest first.
-const VERSIONS: &[(&str, &[i64])] = &[("DFT", &[17, 20])];
-
-/// The version of an operator without a lowering; the opset itself if `VERSIONS` has no row.
-pub fn version(name: &str, opset: i64) -> i64 {
-    let row = VERSIONS.iter().find(|(known, _)| *known == name);
-    row.and_then(|(_, since)| since.iter().copied().rfind(|&since| since <= opset)).unwrap_or(opset)
-}
-
 #[rustfmt::skip]
 const RULES: &[RuleRow] = &[
     with_role(&[

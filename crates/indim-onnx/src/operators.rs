@@ -308,6 +308,7 @@ static OPERATORS: &[Operator] = &[
     function("DynamicQuantizeLinear", &[11], (1, 1), quantization::quantize_by_data),
     function("CenterCropPad", &[18], (2, 2), views::center_crop_or_pad).with_shape_operands(&[1]),
     function("ReverseSequence", &[10, 28], (2, 2), views::reverse_sequence),
+    function("DFT", &[17, 20], (1, 3), signals::dft).with_shape_operands(&[1, 2]),
     function("HannWindow", &[17], (1, 1), signals::hann).with_shape_operands(&[0]),
     function("HammingWindow", &[17], (1, 1), signals::hamming).with_shape_operands(&[0]),
     function("BlackmanWindow", &[17], (1, 1), signals::blackman).with_shape_operands(&[0]),

@@ -1,10 +1,13 @@
-//! Constants of signal processing: `HannWindow`, `HammingWindow` and `BlackmanWindow`.
+//! Signal processing: `DFT`, and the constants `HannWindow`, `HammingWindow` and `BlackmanWindow`.
 
-use core::f64::consts::PI;
-
-use indim_graph::Array;
+use indim_builder::{FourierOptions, Value};
+use indim_graph::{Array, AxisSlice};
 use indim_model::FormatErrorKind;
 use indim_onnx_file::types::dtype_of;
+use indim_ops::fourier::function::{FourierNorm, FourierTransform};
+use indim_ops::fourier::roots::root_of_unity;
+use indim_ops::{DType, Op};
+use indim_shape::{RuleSet, Shape};
 
 use super::call::{Call, LoweringResult, single_result};
 
@@ -23,23 +26,95 @@ pub(super) fn blackman(call: &Call<'_>) -> LoweringResult {
     window(call, [0.42, -0.5, 0.08])
 }
 
-/// A window as a sum of cosines with these factors, computed in `f64`.
+/// A window as a sum of cosines with these factors, computed in `f64` by the cosine of indim.
 fn window(call: &Call<'_>, factors: [f64; 3]) -> LoweringResult {
     let size = count(call, 0)?;
     let period = match call.int("periodic", 1)? {
-        0 => size as f64 - 1.0,
-        _ => size as f64,
+        0 => size.saturating_sub(1) as u64,
+        _ => size as u64,
     };
-    let element = |n: usize| {
-        let angle = 2.0 * PI * n as f64 / period;
-        factors[0] + factors[1] * angle.cos() + factors[2] * (2.0 * angle).cos()
+    // The cosine of `n / 0` turns is no number.
+    let cosine = |n: usize| match period {
+        0 => f64::NAN,
+        _ => root_of_unity(n as u64, period)[0],
     };
+    let element = |n: usize| factors[0] + factors[1] * cosine(n) + factors[2] * cosine(2 * n);
     constant(call, &[size], (0..size).map(element).collect())
+}
+
+/// `DFT`: the last axis of the operand has the real and the imaginary part, or only the real part. Since
+/// version 20 the axis is an operand.
+pub(super) fn dft(call: &Call<'_>) -> LoweringResult {
+    let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
+    let rank = shape.rank();
+    if rank < 2 || !matches!(shape[rank - 1], 1 | 2) {
+        return Err(unexpected("a last axis of size 1 or 2 after other axes"));
+    }
+    let axis = match call.version() {
+        ..20 => call.int("axis", 1)?,
+        _ => call.optional_integers(2)?.and_then(|axis| axis.first().copied()).unwrap_or(-2),
+    };
+    let axis = call.axis(axis, rank)?;
+    if axis == rank - 1 {
+        return Err(unexpected("an axis before that of the parts"));
+    }
+    let transform = transform(call, shape[rank - 1] == 1)?;
+    let length = call.optional_integers(1)?.map(|length| match length[..] {
+        [length] => usize::try_from(length).map_err(|_| unexpected("a length above 0")),
+        _ => Err(unexpected("one length")),
+    });
+    let options = FourierOptions {
+        axes: vec![axis as i64],
+        sizes: length.transpose()?.map(|length| vec![length]),
+        norm: FourierNorm::Backward,
+    };
+    let b = call.builder;
+    let result = b.fourier(&numbers(call, &shape)?, transform, &options)?;
+    let parts = match transform.has_real_result() {
+        true => vec![result],
+        false => vec![result.real(), result.imag()],
+    };
+    let parts = parts.iter().map(|part| b.convert(part, dtype));
+    single_result(b.stack(&parts.collect::<Result<Vec<Value>, _>>()?, -1)?)
+}
+
+/// The transform that the attributes state.
+fn transform(call: &Call<'_>, is_real: bool) -> Result<FourierTransform, FormatErrorKind> {
+    let (is_inverse, is_one_sided) = (call.int("inverse", 0)? != 0, call.int("onesided", 0)? != 0);
+    Ok(match (is_inverse, is_one_sided) {
+        (false, true) if is_real => FourierTransform::Rfft,
+        (false, true) => return Err(unexpected("real numbers for a one-sided transform")),
+        (true, true) => FourierTransform::Irfft,
+        (false, false) => FourierTransform::Fft,
+        (true, false) => FourierTransform::Ifft,
+    })
+}
+
+/// The numbers whose parts are along the last axis of the operand.
+fn numbers(call: &Call<'_>, shape: &Shape) -> Result<Value, FormatErrorKind> {
+    let (b, x, last) = (call.builder, call.value(0)?, shape.rank() - 1);
+    // Complex numbers have no parts of 16 bits.
+    let dtype = Some(call.dtype(0)?).filter(|dtype| dtype.size() > 2).unwrap_or(DType::F32);
+    let part = |position: usize| -> Result<Value, FormatErrorKind> {
+        let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
+        slices[last] = AxisSlice::new(position, 1, 1);
+        let kept: Shape = shape.iter().copied().take(last).collect();
+        Ok(b.reshape(b.slice(x, &slices)?, kept)?)
+    };
+    if shape[last] == 1 {
+        return part(0);
+    }
+    let parts = [b.convert(part(0)?, dtype)?, b.convert(part(1)?, dtype)?];
+    Ok(b.elementwise(Op::Complex, &parts, &RuleSet::None)?)
+}
+
+fn unexpected(expected: &str) -> FormatErrorKind {
+    FormatErrorKind::Unexpected { expected: expected.to_owned() }
 }
 
 /// The size in an operand that must be known.
 fn count(call: &Call<'_>, position: usize) -> Result<usize, FormatErrorKind> {
-    let expected = || FormatErrorKind::Unexpected { expected: "one size, not negative".to_owned() };
+    let expected = || unexpected("one size, not negative");
     let [size] = call.integers(position)?[..] else { return Err(expected()) };
     match usize::try_from(size) {
         Ok(size) if size <= MAX_ELEMENTS => Ok(size),

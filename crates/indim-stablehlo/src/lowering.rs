@@ -10,6 +10,7 @@ use super::gather::{self, gather};
 use super::syntax::SyntaxOperation;
 use super::windows;
 use indim_xla::dot::DotOperation;
+use indim_xla::fourier::FourierOperation;
 use indim_xla::opcode::{Comparison, Dialect, elementwise};
 use indim_xla::operation::Operation;
 
@@ -74,6 +75,7 @@ pub(super) enum ArrayOperation {
     Pad,
     Concatenate,
     Iota,
+    Fft,
     ReducePrecision,
     Gather,
     DynamicSlice,
@@ -231,6 +233,7 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("dot_general", Lowering::Array(ArrayOperation::DotGeneral)),
     ("dynamic_slice", Lowering::Array(ArrayOperation::DynamicSlice)),
     ("dynamic_update_slice", Lowering::Array(ArrayOperation::DynamicUpdateSlice)),
+    ("fft", Lowering::Array(ArrayOperation::Fft)),
     ("gather", Lowering::Array(ArrayOperation::Gather)),
     ("get_tuple_element", Lowering::GetTupleElement),
     ("if", Lowering::If),
@@ -307,6 +310,7 @@ impl ArrayOperation {
             ArrayOperation::Pad => &["edge_padding_low", "edge_padding_high", "interior_padding"],
             ArrayOperation::Concatenate => &["dimension"],
             ArrayOperation::Iota => &["iota_dimension"],
+            ArrayOperation::Fft => &["fft_type", "fft_length"],
             ArrayOperation::Gather => &["dimension_numbers", "indices_are_sorted", "slice_sizes"],
             ArrayOperation::DynamicSlice => &["slice_sizes"],
             ArrayOperation::TorchIndexSelect => &["dim", "batch_dims"],
@@ -359,6 +363,12 @@ impl ArrayOperation {
                 Operation::Concatenate(attributes.integer(syntax, "dimension")?)
             }
             ArrayOperation::Iota => Operation::Iota(attributes.integer(syntax, "iota_dimension")?),
+            ArrayOperation::Fft => {
+                let span = attributes.required(syntax, "fft_type")?;
+                let lengths = list("fft_length")?;
+                let fourier = FourierOperation::new(attributes.last_word(span), &lengths);
+                Operation::Fft(fourier.map_err(|kind| kind.in_text(span.start..span.end))?)
+            }
             ArrayOperation::ReducePrecision => reduce_precision(syntax, attributes)?,
             ArrayOperation::Gather => Operation::Gather(gather(syntax, attributes)?),
             ArrayOperation::DynamicSlice => {

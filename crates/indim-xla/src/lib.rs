@@ -2,10 +2,10 @@
 //!
 //! Read in this order:
 //!
-//! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `gather.rs`, `scatter.rs`, `dot.rs`:
-//!   lowering of operations; `reducer.rs`, `reduction.rs`: reductions; `sort.rs`: sorts; `windows.rs`:
-//!   convolutions and reductions of windows; `scan.rs`: scans as windows; `value.rs`: values, which are
-//!   arrays or tuples.
+//! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `gather.rs`, `scatter.rs`,
+//!   `dot.rs`, `fourier.rs`: lowering of operations; `reducer.rs`, `reduction.rs`: reductions; `sort.rs`:
+//!   sorts; `windows.rs`: convolutions and reductions of windows; `scan.rs`: scans as windows;
+//!   `value.rs`: values, which are arrays or tuples.
 //! * `hlo/`: HLO, as text and protobuf. StableHLO is in `indim-stablehlo`.
 //! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`, `legal_indices.rs`: decompositions for it;
 //!   `dot_plan.rs`: values that are written as matrix products; `element.rs`: elements as text.
@@ -16,6 +16,7 @@ mod compose;
 pub mod dot;
 pub mod dot_plan;
 pub mod element;
+pub mod fourier;
 pub mod gather;
 mod hlo;
 mod legal_indices;

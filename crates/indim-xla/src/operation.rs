@@ -7,6 +7,7 @@ use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use indim_shape::{RuleSet, TargetRule};
 
 use super::dot::DotOperation;
+use super::fourier::FourierOperation;
 use super::gather::{GatherOperation, dynamic_slice, dynamic_update_slice, torch_index_select};
 use super::opcode::Comparison;
 use super::windows::ConvolutionOperation;
@@ -49,6 +50,8 @@ pub enum Operation {
     Concatenate(i64),
     /// Counts along this axis, in the type of the result.
     Iota(i64),
+    /// A Fourier transform.
+    Fft(FourierOperation),
     /// Gathers slices at indices.
     Gather(GatherOperation),
     /// The elements of this axis at indices, after this number of batch axes.
@@ -177,6 +180,7 @@ impl Operation {
             }
             Operation::Transpose(permutation) => b.transpose(&operands[0], permutation),
             Operation::Reverse(axes) => b.reverse(&operands[0], axes),
+            Operation::Fft(fourier) => return fourier.build(b, &operands[0]),
             Operation::Slice(ranges) => return slice(b, &operands[0], ranges),
             Operation::Gather(gather) => return gather.build(b, &operands[0], &operands[1]),
             Operation::TorchIndexSelect(dim, batches) => {

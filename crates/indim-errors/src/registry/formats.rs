@@ -12,7 +12,7 @@ codes! {
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
-            "  %y = stablehlo.fft %x",
+            "  %y = stablehlo.cholesky %x",
             "  return %y : tensor<2xf32>",
             "}",
             "end",

@@ -80,8 +80,7 @@ impl Walker<'_> {
         let flat = FlatNode {
             node: node.clone(),
             operator: operator.map_or(name, |(operator, _)| operator.signature.name),
-            version: operator
-                .map_or_else(|| indim_onnx_rules::version(name, opset), |(_, version)| version),
+            version: operator.map_or(opset, |(_, version)| version),
             opset,
             attributes,
             results: results(&proto.output),

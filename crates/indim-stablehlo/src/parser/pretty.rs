@@ -30,6 +30,8 @@ fn generic_name<'n>(operation: &str, name: &'n str) -> &'n str {
         ("broadcast", "sizes") => "broadcast_sizes",
         ("dynamic_slice", "sizes") => "slice_sizes",
         ("iota", "dim") => "iota_dimension",
+        ("fft", "type") => "fft_type",
+        ("fft", "length") => "fft_length",
         ("concatenate", "dim") => "dimension",
         ("convolution", "dim_numbers") => "dimension_numbers",
         ("pad", "low") => "edge_padding_low",

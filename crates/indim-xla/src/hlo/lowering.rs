@@ -9,6 +9,7 @@ use super::gather;
 use super::layout;
 use super::syntax::{HloShape, Instruction};
 use crate::dot::{DotAlgorithm, DotOperation};
+use crate::fourier::FourierOperation;
 use crate::opcode::{Comparison, Dialect, elementwise, name_of};
 use crate::operation::Operation;
 use crate::windows::{ConvolutionOperation, dimension_numbers};
@@ -95,6 +96,7 @@ pub(super) enum ArrayOperation {
     Pad,
     Concatenate,
     Iota,
+    Fft,
     ReducePrecision,
     Gather,
     DynamicSlice,
@@ -121,6 +123,7 @@ const OPCODES: &[(&str, Lowering)] = &[
     ("dot", Lowering::Array(ArrayOperation::Dot)),
     ("dynamic-slice", Lowering::Array(ArrayOperation::DynamicSlice)),
     ("dynamic-update-slice", Lowering::Array(ArrayOperation::DynamicUpdateSlice)),
+    ("fft", Lowering::Array(ArrayOperation::Fft)),
     ("fusion", Lowering::Call),
     ("gather", Lowering::Array(ArrayOperation::Gather)),
     ("get-tuple-element", Lowering::GetTupleElement),
@@ -222,6 +225,7 @@ impl ArrayOperation {
             ArrayOperation::Slice => &["slice"],
             ArrayOperation::Pad => &["padding"],
             ArrayOperation::Iota => &["iota_dimension"],
+            ArrayOperation::Fft => &["fft_type", "fft_length"],
             ArrayOperation::ReducePrecision => &["exponent_bits", "mantissa_bits"],
             ArrayOperation::Gather => gather::GATHER_ATTRIBUTES,
             ArrayOperation::DynamicSlice => &["dynamic_slice_sizes"],
@@ -270,6 +274,13 @@ impl ArrayOperation {
                 Operation::Concatenate(attributes.integer("dimensions")?)
             }
             ArrayOperation::Iota => Operation::Iota(attributes.integer("iota_dimension")?),
+            ArrayOperation::Fft => {
+                let (name, lengths) =
+                    (attributes.word("fft_type")?, attributes.integers("fft_length")?);
+                let span = attributes.instruction.span;
+                let fourier = FourierOperation::new(name, &lengths);
+                Operation::Fft(fourier.map_err(|kind| kind.in_text(span.start..span.end))?)
+            }
             ArrayOperation::Gather => Operation::Gather(gather::gather(attributes)?),
             ArrayOperation::DynamicSlice => {
                 let attribute = "dynamic_slice_sizes";

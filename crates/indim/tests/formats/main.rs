@@ -42,6 +42,7 @@ mod sorts;
 mod stablehlo;
 mod storage_types;
 mod support;
+mod xla_fourier;
 mod xla_gathers;
 mod xla_windows;
 mod xla_write;

@@ -307,6 +307,35 @@ fn windows_of_signals_are_sums_of_cosines() {
 }
 
 #[test]
+fn fourier_transforms_have_parts_along_the_last_axis() {
+    let x = floats(&[1, 4, 1], &[1., 2., 3., 4.]);
+    let whole = [10., 0., -2., 2., -2., 0., -2., -2.];
+    assert_near(&result(17, "DFT", &[("x", &x)], &[]), &whole);
+    let half = [int("onesided", 1)];
+    assert_near(&result(17, "DFT", &[("x", &x)], &half), &whole[..6]);
+    let spectrum = floats(&[1, 4, 2], &whole);
+    let found = result(17, "DFT", &[("x", &spectrum)], &[int("inverse", 1), int("axis", -2)]);
+    assert_near(&found, &[1., 0., 2., 0., 3., 0., 4., 0.]);
+    // Since version 20 the axis is an operand; the length crops or pads it.
+    let (x, axis) = (floats(&[4, 1, 1], &[1., 2., 3., 4.]), Array::from_scalar(0i64));
+    let [two, five] = [2, 5i64].map(Array::from_scalar);
+    let cropped = result(20, "DFT", &[("x", &x), ("n", &two), ("axis", &axis)], &[]);
+    assert_near(&cropped, &[3., 0., -1., 0.]);
+    let padded = result(20, "DFT", &[("x", &x), ("n", &five), ("axis", &axis)], &half);
+    assert_near(&padded[..2], &[10., 0.]);
+    assert_eq!(padded.len(), 6);
+    let back = [int("inverse", 1), int("onesided", 1)];
+    let half = floats(&[3, 2], &whole[..6]);
+    assert_near(&result(20, "DFT", &[("x", &half)], &back), &[1., 2., 3., 4.]);
+    let none = Array::from_scalar(0i64);
+    let empty = [("x", &x), ("n", &none), ("axis", &axis)];
+    assert_eq!(results(20, "DFT", &empty, &[], 1), Err("fourier-length"));
+    let parts = Array::from_scalar(-1i64);
+    let wrong = [("x", &x), ("n", &two), ("axis", &parts)];
+    assert_eq!(results(20, "DFT", &wrong, &[], 1), Err("unexpected"));
+}
+
+#[test]
 fn quantization_by_data_takes_the_range_with_zero() {
     let quantized = |x: &[f32]| {
         let found = results(11, "DynamicQuantizeLinear", &[("x", &floats(&[x.len()], x))], &[], 3);

@@ -83,6 +83,7 @@ const NODE_TESTS: &[&str] = &[
     "BlackmanWindow",
     "CenterCropPad",
     "Col2Im",
+    "DFT",
     "DynamicQuantizeLinear",
     "GridSample",
     "HammingWindow",

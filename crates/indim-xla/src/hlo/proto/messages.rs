@@ -79,6 +79,10 @@ pub(super) struct HloInstructionProto {
     pub(super) custom_call_target: String,
     #[prost(message, optional, tag = "30")]
     pub(super) dot_dimension_numbers: Option<DotDimensionNumbers>,
+    #[prost(int32, tag = "31")]
+    pub(super) fft_type: i32,
+    #[prost(int64, repeated, tag = "32")]
+    pub(super) fft_length: Vec<i64>,
     #[prost(message, optional, tag = "33")]
     pub(super) gather_dimension_numbers: Option<GatherDimensionNumbers>,
     #[prost(int64, repeated, tag = "34")]

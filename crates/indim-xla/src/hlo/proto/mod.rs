@@ -333,6 +333,13 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
         "scatter" => scatter(proto),
         "convolution" => convolution(proto),
         "dot" => dot(proto),
+        "fft" => {
+            let names = ["FFT", "IFFT", "RFFT", "IRFFT"];
+            let name = usize::try_from(proto.fft_type).ok().and_then(|index| names.get(index));
+            let lengths = join(&proto.fft_length, ",", i64::to_string);
+            let name = name.map_or_else(|| proto.fft_type.to_string(), |name| (*name).to_owned());
+            vec![("fft_type", name), ("fft_length", format!("{{{lengths}}}"))]
+        }
         "reduce-precision" => vec![
             ("exponent_bits", proto.exponent_bits.to_string()),
             ("mantissa_bits", proto.mantissa_bits.to_string()),
