@@ -492,8 +492,8 @@ def test_dask_arrays():
     compiled = indim.jit(lambda x, y: x @ y + 1)
     lazy = compiled(da.from_array(x, chunks=(5, 10)), da.from_array(y, chunks=(10, 3)))
     np.testing.assert_array_equal(lazy.compute(), compiled(x, y))
-    with pytest.warns(da.PerformanceWarning, match="a product"):
-        lazy = compiled(da.from_array(x, chunks=(5, 4)), y)
+    # The summed axis is cut too.
+    lazy = compiled(da.from_array(x, chunks=(5, 4)), y)
     np.testing.assert_array_equal(lazy.compute(), compiled(x, y))
 
 
