@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::program::tree;
 
 /// Maximum number of crates that a package compiles with default features, itself included. The present
-/// numbers are 43, 116 and 74. Before you raise a limit, weigh the new crate (`docs/decisions/light.md`).
+/// numbers are 43, 117 and 75. Before you raise a limit, weigh the new crate (`docs/decisions/light.md`).
 const MAX_CRATES: [(&str, usize); 3] = [
     // `cargo add indim`: no archive format, no JSON, no derive macro.
     ("indim", 44),
@@ -16,9 +16,9 @@ const MAX_CRATES: [(&str, usize); 3] = [
     ("indim-py", 75),
 ];
 
-/// Maximum size of the stripped release command for x86-64 Linux, in bytes. The present size is 19,621,784
+/// Maximum size of the stripped release command for x86-64 Linux, in bytes. The present size is 20,113,592
 /// bytes.
-const MAX_COMMAND_BYTES: u64 = 19_700_000;
+const MAX_COMMAND_BYTES: u64 = 20_300_000;
 
 /// The target whose dependencies count, so that every machine counts the same crates.
 const TARGET: &str = "x86_64-unknown-linux-gnu";

@@ -1,4 +1,4 @@
-//! Names of axes: given for parameters, propagated to other values (`named_values.rs`).
+//! Names of axes: given for parameters, propagated to other values (`NamedValues`).
 //!
 //! Names are not part of the graph. The rule set [`RuleSet::Named`], which is elaborated like every other
 //! rule set, and reductions along named axes use them.

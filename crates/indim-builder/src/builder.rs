@@ -15,13 +15,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_graph::signature::{check_operation, existing_axis, rule_set_of};
 use indim_graph::{
-    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, Literal, Node, NodeKind, Operands,
-    SizeFacts, ValueId, count_of,
+    Array, Graph, GraphAssembler, GraphError, GraphErrorKind, Literal, NamedValues, Node, NodeKind,
+    Operands, SizeFacts, ValueId, count_of,
 };
 use indim_ops::{ArrayType, DType, Element, Op};
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError};
 
-use crate::named_values::NamedValues;
 use crate::operand::OperandArg;
 
 /// Builds a graph. A clone builds the same graph, also in another thread.

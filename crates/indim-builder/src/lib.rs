@@ -8,7 +8,6 @@
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
 //! - `inline.rs`: inlining of a graph into a builder;
-//! - `named_values.rs`: propagation of axis names through the nodes of a graph;
 //! - `node_access.rs`: nodes by their ids, for crates that transform graphs;
 //! - `sizes.rs`: size facts, so that one graph is valid for many sizes: sizes pinned to a number, and equal
 //!   shapes;
@@ -24,7 +23,6 @@ mod fourier;
 mod gathers;
 mod inline;
 mod methods;
-mod named_values;
 mod node_access;
 mod operand;
 mod operators;

@@ -9,6 +9,7 @@
 //! - `describe.rs`: names of values in messages: the expression that computes each;
 //! - `element_text.rs`: text of constants' elements, exact to the bit;
 //! - `error.rs`: errors of graphs: typed data with a stable code, and the drawn report;
+//! - `named_values.rs`: names of axes, propagated from the operands of a node to its result;
 //! - `output_parameters.rs`: graphs that compute outputs and also take them as inputs;
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
@@ -29,6 +30,7 @@ mod error;
 mod eval;
 mod graph;
 pub mod literal;
+mod named_values;
 mod output_parameters;
 mod passes;
 mod print;
@@ -48,6 +50,7 @@ pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
 pub use indim_arrays::Array;
 pub use literal::Literal;
+pub use named_values::NamedValues;
 pub use passes::{
     drop_bitcast_pairs, expand_for_loops, expand_windows, live_values, optimize, remove_unused,
 };

@@ -306,12 +306,3 @@ fn pools_round_up_and_skip_nan_as_onnx_runtime_does() {
     assert_eq!(pool("MaxPool", &[]), Err("attribute"));
     assert_eq!(run_node(9, "MaxPool", &[row(&[1.0])], &ceiled), Err("attribute"));
 }
-
-#[test]
-fn indices_of_the_largest_elements_are_refused() {
-    let attributes = [ints("kernel_shape", &[2])];
-    let model = Model::of_node(12, "MaxPool", &[FLOAT], &attributes, 2).encoded();
-    let error = support::read("test.onnx", &model).err().expect("an error");
-    assert_eq!(error.code(), "unsupported-op");
-    assert!(format!("{error:?}").contains("with indices"), "{error:?}");
-}

@@ -1,32 +1,46 @@
-//! Propagation of axis names through the nodes of a graph.
+//! Names of axes: propagation through the nodes of a graph.
 
 use std::collections::HashMap;
 
-use indim_graph::{NodeKind, ValueId};
 use indim_shape::{AxisNames, Shape};
 
-/// The axis names of the values that have any.
+use crate::graph::{NodeKind, ValueId};
+
+/// The axis names of the values of a graph that have any.
+///
+/// ```
+/// use indim_graph::{NamedValues, NodeKind, ValueId};
+/// use indim_ops::ReduceOp;
+/// use indim_shape::{AxisNames, Shape};
+///
+/// let [x, sum] = [0, 1].map(ValueId::from_index);
+/// let mut named = NamedValues::default();
+/// named.insert(x, AxisNames::of_each([Some("time"), Some("lat")]));
+/// let reduce = NodeKind::Reduce { op: ReduceOp::Add, axis: 0 };
+/// named.propagate(sum, &reduce, &[(x, &Shape::from([5, 3]))], &Shape::from([3]));
+/// assert_eq!(named.get(sum).unwrap().get(0), Some("lat"));
+/// ```
 #[derive(Debug, Default)]
-pub(crate) struct NamedValues(HashMap<ValueId, AxisNames>);
+pub struct NamedValues(HashMap<ValueId, AxisNames>);
 
 impl NamedValues {
     /// Sets the axis names of a value.
-    pub(crate) fn insert(&mut self, value: ValueId, names: AxisNames) {
+    pub fn insert(&mut self, value: ValueId, names: AxisNames) {
         self.0.insert(value, names);
     }
 
     /// Whether no value has axis names.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The axis names of a value, if any.
-    pub(crate) fn get(&self, value: ValueId) -> Option<&AxisNames> {
+    pub fn get(&self, value: ValueId) -> Option<&AxisNames> {
         self.0.get(&value)
     }
 
     /// Propagates the axis names of the operands to a node. A node that has names already keeps them.
-    pub(crate) fn propagate(
+    pub fn propagate(
         &mut self,
         value: ValueId,
         kind: &NodeKind,
@@ -45,7 +59,7 @@ impl NamedValues {
 
     /// Names the axes of a node. An axis that already has another name becomes unnamed, because
     /// hash-consing may share the node between two expressions.
-    pub(crate) fn merge(&mut self, value: ValueId, names: AxisNames) {
+    pub fn merge(&mut self, value: ValueId, names: AxisNames) {
         let unnamed = AxisNames::unnamed(0);
         let existing = self.0.get(&value).unwrap_or(&unnamed);
         let merged = (0..names.len()).map(|axis| match existing.get(axis) {
