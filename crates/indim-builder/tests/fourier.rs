@@ -217,3 +217,24 @@ fn errors_and_types() {
     let result = transformed(empty, Fft, &FourierOptions::default());
     assert_eq!(result.array_type().to_string(), "c128[0, 4]");
 }
+
+#[test]
+fn transforms_without_elements_are_empty() {
+    let large = 1 << 40;
+    for (shape, axis) in [([0, large, large, 4], 3), ([4, large, large, 0], 0)] {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, shape).unwrap();
+        for transform in [FourierTransform::Fft, FourierTransform::Rfft, FourierTransform::Irfft] {
+            let options = FourierOptions { axes: vec![axis], ..FourierOptions::default() };
+            let result = b.fourier(&x, transform, &options).unwrap().array_type().unwrap();
+            let (size, dtype) = match transform {
+                FourierTransform::Fft => (4, DType::C64),
+                FourierTransform::Rfft => (3, DType::C64),
+                _ => (6, DType::F32),
+            };
+            let mut expected = shape;
+            expected[axis as usize] = size;
+            assert_eq!((result.dtype, result.shape.sizes()), (dtype, &expected[..]));
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The builder's method for Fourier transforms: axes, sizes, normalisation and element types.
 
-use indim_graph::{AxisSlice, GraphError, GraphErrorKind, ValueId};
+use indim_graph::{AxisSlice, GraphError, GraphErrorKind, Literal, ValueId};
 use indim_ops::fourier::function::{FourierNorm, FourierTransform};
 use indim_ops::fourier::radix::MAX_FOURIER_LENGTH;
 use indim_ops::{DType, DTypeClass, Op};
@@ -25,6 +25,19 @@ pub struct FourierOptions {
 impl Default for FourierOptions {
     fn default() -> Self {
         FourierOptions { axes: vec![-1], sizes: None, norm: FourierNorm::default() }
+    }
+}
+
+/// The element type of the result for operands of type `dtype`.
+fn result_dtype(dtype: DType, transform: FourierTransform) -> DType {
+    let is_single = dtype == DType::C64 || (dtype.is_float() && dtype.size() <= 4);
+    match (transform.has_real_result(), is_single) {
+        // Floats of 16 bits keep their type, as in NumPy.
+        (true, true) if dtype.is_float() && dtype.size() == 2 => dtype,
+        (true, true) => DType::F32,
+        (true, false) => DType::F64,
+        (false, true) => DType::C64,
+        (false, false) => DType::C128,
     }
 }
 
@@ -69,6 +82,24 @@ impl GraphBuilder {
             return Err(self.error("fft", &[id], kind));
         }
         let lengths = self.fourier_lengths(id, transform, options)?;
+        let mut steps: Vec<(usize, usize, bool)> = Vec::new();
+        for (position, &(axis, length)) in lengths.iter().enumerate() {
+            steps.push((axis + 1, length, position + 1 == lengths.len()));
+        }
+        if !transform.has_real_result() {
+            steps.reverse();
+        }
+        let result_dtype = result_dtype(dtype, transform);
+        let mut result_shape = self.type_of(id).shape.to_vec();
+        for &(axis, length, is_last) in &steps {
+            let is_half = transform.takes_real() && is_last;
+            result_shape[axis - 1] = if is_half { length / 2 + 1 } else { length };
+        }
+        if result_shape.contains(&0) {
+            // Products of the other sizes may be too large.
+            let zero = self.literal(Literal::Int(0), result_dtype)?;
+            return self.broadcast_in_dim(zero, &[], result_shape);
+        }
         let x = self.value(id);
         let parts = match is_complex {
             true if transform == FourierTransform::Hfft => vec![x.real(), -x.imag()],
@@ -78,13 +109,6 @@ impl GraphBuilder {
         let parts: Vec<Value> = parts.iter().map(|part| part.convert(DType::F64)).collect();
         // Converted before they are stacked, so that a contraction reads real operands in place.
         let mut x = self.stack(&parts, 0)?;
-        let mut steps: Vec<(usize, usize, bool)> = Vec::new();
-        for (position, &(axis, length)) in lengths.iter().enumerate() {
-            steps.push((axis + 1, length, position + 1 == lengths.len()));
-        }
-        if !transform.has_real_result() {
-            steps.reverse();
-        }
         for (axis, length, is_last) in steps {
             x = self.fourier_step(&x, transform, [axis, length], is_last)?;
         }
@@ -95,19 +119,14 @@ impl GraphBuilder {
             _ => 1.0,
         };
         let x = if scale == 1.0 { x } else { x * scale };
-        let is_single = dtype == DType::C64 || (dtype.is_float() && dtype.size() <= 4);
         if transform.has_real_result() {
-            let real = self.fourier_part(&x, 0)?;
-            // Floats of 16 bits keep their type, as in NumPy.
-            let is_half = dtype.is_float() && dtype.size() == 2;
-            let single = if is_half { dtype } else { DType::F32 };
-            return self.convert(real, if is_single { single } else { DType::F64 });
+            return self.convert(self.fourier_part(&x, 0)?, result_dtype);
         }
         let imag = self.fourier_part(&x, 1)?;
         let imag = if transform == FourierTransform::Ihfft { -imag } else { imag };
         let parts = [self.fourier_part(&x, 0)?, imag];
         let complex = self.elementwise(Op::Complex, &parts, &RuleSet::None)?;
-        self.convert(complex, if is_single { DType::C64 } else { DType::C128 })
+        self.convert(complex, result_dtype)
     }
 
     /// The axes, each with the length of the transform.
