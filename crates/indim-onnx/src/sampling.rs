@@ -118,9 +118,12 @@ fn taps(
         true => ((coordinate + 1.0) / 2.0 * last, (0.0, last)),
         false => (((coordinate + 1.0) * size as f64 - 1.0) / 2.0, (-0.5, last + 0.5)),
     };
+    let is_cubic = matches!(mode, "cubic" | "bicubic");
     let position = if mode == "nearest" { position.round_even() } else { position };
     let position = match outside {
         OutsideMode::Zeros => position,
+        // Cubic weights are those of the position; only its elements are those of the border.
+        OutsideMode::Border if is_cubic => position,
         OutsideMode::Border => b.clamp(0.0, position, last)?,
         OutsideMode::Reflection => reflected(&position, borders),
     };

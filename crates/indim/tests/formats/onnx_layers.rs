@@ -365,6 +365,16 @@ fn images_are_sampled_at_the_positions_of_a_grid() {
     assert_eq!(sample(20, &nearest), [1., 1., 2., 0.]);
     let cubic = [text("mode", "cubic"), int("align_corners", 1), text("padding_mode", "border")];
     assert_eq!(sample(20, &cubic)[1..3], [1., 2.]);
+    // Cubic weights beyond the border, as in ONNX Runtime and PyTorch: position 4.375, and -0.3125.
+    let row = floats(&[1, 1, 1, 5], &[1., 2., 5., 10., 17.]);
+    let grid = floats(&[1, 1, 2, 2], &[0.95, 0., -0.925, 0.]);
+    let cubic = [text("mode", "cubic"), text("padding_mode", "border")];
+    let found = result(20, "GridSample", &[("x", &row), ("g", &grid)], &cubic);
+    let cubic_weight = |t: f32| -0.75 * ((t - 5.0) * t + 8.0) * t + 3.0;
+    let expected = [17.0 - 7.0 * cubic_weight(1.375), 1.0 + cubic_weight(2.0 - 0.6875)];
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+    }
     let other = floats(&[1, 1, 1, 3], &[0.; 3]);
     let operands = [("x", &image), ("g", &other)];
     assert_eq!(results(20, "GridSample", &operands, &[], 1), Err("unexpected"));
