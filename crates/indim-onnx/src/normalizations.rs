@@ -98,7 +98,10 @@ const SCALES_OF_CHANNELS_SINCE: i64 = 21;
 pub(super) fn group(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let groups = usize::try_from(call.required_int("num_groups")?).unwrap_or(0);
-    let channels = shape.get(1).copied().unwrap_or(0);
+    let Some(&channels) = shape.get(1) else {
+        let expected = "an operand with a channel axis".to_owned();
+        return Err(FormatErrorKind::Unexpected { expected });
+    };
     if groups == 0 || channels % groups != 0 {
         return Err(FormatErrorKind::attribute("num_groups", "does not divide the channels"));
     }

@@ -14,6 +14,9 @@ use super::elementwise::sizes;
 /// The coefficient of cubic interpolation in `GridSample`.
 const CUBIC: f64 = -0.75;
 
+/// Maximum number of elements around a position: each is a few nodes.
+const MAX_TAPS: usize = 4096;
+
 /// What stands for positions outside the image.
 #[derive(Clone, Copy, PartialEq)]
 enum OutsideMode {
@@ -46,7 +49,12 @@ pub(super) fn grid_sample(call: &Call<'_>) -> LoweringResult {
         _ => return Err(FormatErrorKind::attribute("padding_mode", "names no mode")),
     };
     let mode = call.text("mode", if call.version() < 20 { "bilinear" } else { "linear" })?;
-    let positions: usize = grid[1..=rank].iter().product();
+    let count = |sizes: &[usize], what: &'static str| {
+        let product = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
+        product.ok_or(FormatErrorKind::Limit { what, limit: usize::MAX })
+    };
+    let positions = count(&grid[1..=rank], "positions of a grid")?;
+    let elements = count(&spatial, "elements of an image")?;
     let flat = b.reshape(call.value(1)?, [shape[0], positions, rank])?;
     let mut axes = Vec::with_capacity(rank);
     for (axis, &size) in spatial.iter().enumerate() {
@@ -57,13 +65,17 @@ pub(super) fn grid_sample(call: &Call<'_>) -> LoweringResult {
         let aligned = call.int("align_corners", 0)? != 0;
         axes.push(taps(&coordinate, size, (aligned, &mode, outside))?);
     }
-    let count = spatial.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
-    let channels = [shape[0], shape[1], count.unwrap_or(usize::MAX)];
+    let channels = [shape[0], shape[1], elements];
     let image = b.reshape(call.value(0)?, channels)?;
     let onto = Shape::from([shape[0], shape[1], positions]);
     let spread = |x: Value| b.broadcast_in_dim(x, &[0, 2], onto.clone());
     let mut sum: Option<Value> = None;
-    let combinations: usize = axes.iter().map(Vec::len).product();
+    let lengths = axes.iter().map(Vec::len);
+    let combinations = lengths.fold(1usize, usize::saturating_mul);
+    if combinations > MAX_TAPS {
+        let what = "elements around a position";
+        return Err(FormatErrorKind::Limit { what, limit: MAX_TAPS });
+    }
     for combination in 0..combinations {
         let mut rest = combination;
         let mut chosen: Vec<&Tap> = Vec::with_capacity(rank);

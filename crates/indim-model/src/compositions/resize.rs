@@ -353,7 +353,8 @@ fn extrapolate(
     axes: &[AxisResize],
     value: f64,
 ) -> Result<Value, FormatErrorKind> {
-    for axis in axes {
+    // An axis that stays may be far larger than the tables of resized axes.
+    for axis in axes.iter().filter(|axis| !axis.is_identity()) {
         let outside: Vec<bool> = (0..axis.to).map(|x| axis.is_outside(x)).collect();
         if !outside.contains(&true) {
             continue;
