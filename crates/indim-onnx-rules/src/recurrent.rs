@@ -56,7 +56,7 @@ pub(crate) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
 }
 
 /// `DFT`: the size along one axis changes. The last axis has the real and the imaginary part; the
-/// inverse of a one-sided transform has only the real part.
+/// inverse of a one-sided transform has only the real part, of a length that is even unless it is stated.
 pub(crate) fn dft(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let rank = sizes.len();
@@ -84,6 +84,10 @@ pub(crate) fn dft(call: &RuleCall<'_>) -> RuleResult {
     if call.optional(1).is_some() {
         let length = positive(call, 1, "the length of the transform")?;
         sizes[axis] = call.or_new_symbol(length, axis);
+    } else if is_one_sided && is_inverse {
+        // The operand is the first half of a spectrum.
+        let whole = sizes[axis].plus(&known_size(-1)).and_then(|n| n.times(&known_size(2)));
+        sizes[axis] = call.or_new_symbol(whole, axis);
     }
     if is_one_sided && !is_inverse {
         let half = sizes[axis].floor_divided(2).and_then(|half| half.plus(&known_size(1)));

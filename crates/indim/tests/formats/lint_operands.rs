@@ -45,6 +45,17 @@ fn typed(operator: &str, operands: &[&str], attributes: &[Message], expected: &s
 }
 
 #[test]
+fn the_inverse_of_half_a_spectrum_is_twice_as_long() {
+    let inverse = [int("onesided", 1), int("inverse", 1)];
+    // With the name of a size no lowering runs.
+    for batch in ["2", "N"] {
+        let x = &format!("{batch}, 3, 2")[..];
+        typed("DFT", &[x], &inverse, &format!("f32[{batch}, 4, 1]"));
+        typed("DFT", &[x, "=5"], &inverse, &format!("f32[{batch}, 5, 1]"));
+    }
+}
+
+#[test]
 fn operands_of_recurrent_layers_agree() {
     let [x, w, r] = ["5, 3, 4", "1, 32, 4", "1, 32, 8"];
     let hidden = || vec![int("hidden_size", 8)];
