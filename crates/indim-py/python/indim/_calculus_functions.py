@@ -296,8 +296,7 @@ def _polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
         terms, y = terms * w[:, None], y * (w[:, None] if y.ndim == 2 else w)
     scale = np.sqrt((terms * terms).sum(axis=0))
     rcond = len(x) * np.finfo(x.dtype).eps if rcond is None else rcond
-    values = np.linalg.svd(terms / scale, compute_uv=False)
-    if (values <= rcond * values.max()).any() or len(values) < order:
+    coefficients, _, rank, _ = np.linalg.lstsq(terms / scale, y, rcond)
+    if rank != order:
         warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=4)
-    solve = np.linalg.pinv(terms / scale, rcond) / scale[:, None]
-    return np.matmul(solve.astype(promoted(solve, np.float64)), y.astype(promoted(y, np.float64)))
+    return coefficients / (scale[:, None] if y.ndim == 2 else scale)

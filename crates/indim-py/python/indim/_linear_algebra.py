@@ -11,7 +11,7 @@ import numpy as np
 from . import _reductions
 from ._advice import refuse_given
 from ._functions import asarray
-from ._shape_functions import axis_index, axis_indices, promoted
+from ._shape_functions import axis_index, axis_indices
 from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements
 
 _LENGTH = _reductions.define("numpy", {})["norm"]
@@ -35,18 +35,23 @@ def _lstsq(a, b, rcond=None):
     a, b = np.asarray(a), asarray(b)
     if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
         raise np.linalg.LinAlgError("lstsq takes a matrix, and a vector or matrix with as many rows")
-    rows, columns = a.shape
-    rcond = np.finfo(np.result_type(a.dtype, np.float32)).eps * max(a.shape) if rcond is None else rcond
+    (rows, columns), dtypes = a.shape, (a.dtype, b.dtype)
+    single = all(dtype in (np.float32, np.complex64) for dtype in dtypes)
+    real, dtype = (np.float32, np.complex64) if single else (np.float64, np.complex128)
+    # As in NumPy, elements of 64 bits are computed, and rounded at the end.
+    wide = np.complex128 if "c" in (of.kind for of in dtypes) else np.float64
+    dtype = dtype if wide is np.complex128 else real
+    a, b, epsilon = a.astype(wide), b.astype(wide), np.finfo(np.float64).eps
+    rcond = epsilon * max(a.shape) if rcond is None else rcond
+    # LAPACK replaces other values by the largest rounding error.
+    rcond = rcond if 0 < rcond < 1 else epsilon / 2
     values = np.linalg.svd(a, compute_uv=False)
     rank = int((values > rcond * values.max(initial=0)).sum())
-    dtype = promoted(a, b)
-    dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
-    a, b = a.astype(dtype), b.astype(dtype)
-    x = np.matmul(np.linalg.pinv(a, rcond).astype(dtype), b)
-    residuals = np.zeros(0, values.dtype)
+    x = np.matmul(np.linalg.pinv(a, rcond), b)
+    residuals = np.zeros(0, real)
     if rank == columns < rows:
-        residuals = np.sum(np.abs(b - np.matmul(a, x)) ** 2, axis=0, keepdims=b.ndim == 1)
-    return x, residuals, rank, values
+        residuals = np.sum(np.abs(b - np.matmul(a, x)) ** 2, axis=0, keepdims=b.ndim == 1).astype(real)
+    return x.astype(dtype), residuals, np.int32(rank), values.astype(real)
 
 
 # Norms.
