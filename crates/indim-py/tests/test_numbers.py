@@ -270,6 +270,20 @@ def test_numbers_in_gradients_are_inputs(name):
         assert len(traces) == 1
 
 
+def test_a_number_as_the_condition_of_a_batch_is_not_converted():
+    chosen = indim.vmap(lambda x, n: np.where(n, x, 0), in_axes=(0, None))
+    for n in (0.5, 0, 2, 0.0, np.nan):
+        np.testing.assert_array_equal(chosen(np.array([1, 2]), n), np.where(n, np.array([1, 2]), 0))
+
+
+def test_numbers_among_choices_take_the_type_of_arrays():
+    chosen = indim.jit(lambda x, n: np.select([x > n, x < 0], [n, x], n * 2))
+    for n in (1, 2):
+        found, x = chosen(X.astype("f4"), n), X.astype("f4")
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(found, np.select([x > n, x < 0], [n, x], n * 2))
+
+
 def test_numbers_that_a_batch_must_know_are_known():
     powers = indim.vmap(lambda x, n: x**n, in_axes=(0, None))
     for n in (2, 3, 0.5):

@@ -7,7 +7,8 @@ import numpy as np
 from . import _arrays
 from ._advice import refuse_given
 from ._functions import asarray
-from ._shape_functions import promoted
+from ._numbers import is_weak
+from ._shape_functions import promoted, weakly_promoted
 from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements, tracer_of
 
 
@@ -49,12 +50,11 @@ def _select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist) or len(condlist) == 0:
         raise ValueError("np.select takes conditions and choices, as many of the one as of the other")
     condlist = [asarray(condition) for condition in condlist]
-    weak = int, float, complex
-    choicelist = [choice if type(choice) in weak else asarray(choice) for choice in choicelist]
+    choicelist = [choice if is_weak(choice) else asarray(choice) for choice in choicelist]
     for index, condition in enumerate(condlist):
         if condition.dtype != np.bool_:
             raise TypeError(f"condlist[{index}] of np.select has no truth values: compare, as in x > 0")
-    dtype = np.result_type(*choicelist, default)
+    dtype = weakly_promoted(*choicelist, default)
     chosen = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist)):
         chosen = np.where(condition, choice, chosen).astype(dtype)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._numbers import Number
+from ._numbers import Number, weak
 from ._tracing import Tracer
 
 #: Functions and symbols of operators whose result does not depend on which operands are numbers, apart from
@@ -27,28 +27,23 @@ def lifted(recording, function, operands):
     A number whose type cannot hold all numbers stays: the program is then valid for this number alone."""
     if function not in _FUNCTIONS:
         return operands
-    # The condition of `where` has no part in the type.
+    # The condition of `where` has no part in the type; a number as the condition stays.
     values = operands[1:] if function == "where" else operands
     arrays = [value.dtype for value in values if _is_array(value)]
     if not arrays:
         return operands
     # An attribute of a number would be that of the plain number.
-    dtype = np.result_type(*arrays, *[_kind(value) for value in values if not _is_array(value)])
+    dtype = np.result_type(*arrays, *[weak(value) for value in values if not _is_array(value)])
     if dtype.kind not in "fc" and dtype != np.int64:
         return operands
-    return [
-        _array(recording, operand, dtype) if _is_around(recording, operand) else operand
-        for operand in operands
+    converted = [
+        _array(recording, value, dtype) if _is_around(recording, value) else value for value in values
     ]
+    return [*operands[: len(operands) - len(values)], *converted]
 
 
 def _is_array(value):
     return isinstance(value, (Tracer, np.ndarray, np.generic))
-
-
-def _kind(number):
-    """A Python number of the kind of another, which is weak as that is."""
-    return complex(1) if isinstance(number, complex) else 1.0 if isinstance(number, float) else 1
 
 
 def _is_around(recording, value):

@@ -107,6 +107,16 @@ def plain_value(value):
     return value._plain() if type(value) is Number else value
 
 
+def is_weak(value):
+    """Whether a value is a number that takes the type of the arrays that it meets."""
+    return type(value) in (int, float, complex, Number)
+
+
+def weak(value):
+    """A plain number that promotes as this number does."""
+    return complex(1) if isinstance(value, complex) else 1.0 if isinstance(value, float) else 1
+
+
 define_operators(Number, Number._operator)
 
 

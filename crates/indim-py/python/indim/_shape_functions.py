@@ -9,7 +9,7 @@ import numpy as np
 from . import _arrays
 from ._advice import refuse_given
 from ._functions import asarray
-from ._numbers import plain_value
+from ._numbers import is_weak, plain_value, weak
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements
 
 
@@ -44,6 +44,11 @@ def promoted(*values):
     return np.result_type(
         *(value.dtype if isinstance(value, Tracer) else plain_value(value) for value in values)
     )
+
+
+def weakly_promoted(*values):
+    """The type of arrays and numbers together; a Python number takes the type of the arrays."""
+    return np.result_type(*(weak(value) if is_weak(value) else asarray(value).dtype for value in values))
 
 
 def masked(mask, x, fill=0):
