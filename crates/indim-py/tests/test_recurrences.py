@@ -38,6 +38,17 @@ def test_an_exponential_average_of_narrow_floats_is_rounded_once():
     np.testing.assert_array_equal(single, wide.astype(np.float32))
 
 
+def test_types_of_recurrences_are_those_of_all_operands():
+    x = RANDOM.normal(size=20).astype(np.float32)
+    compiled = indim.jit(lambda x, k: indim.linear_recurrence(k, x, initial=k))
+    for k in (0.5, 0.25):
+        assert compiled(x, k).dtype == np.float32
+        np.testing.assert_array_equal(compiled(x, k), indim.linear_recurrence(k, x, initial=k))
+    np.testing.assert_array_equal(indim.linear_recurrence(1, np.arange(3), initial=0.5), [0.5, 1.5, 3.5])
+    with pytest.raises(TypeError, match="real numbers"):
+        indim.lax.cumlogsumexp(x + 1j)
+
+
 def test_earlier_results_do_not_depend_on_later_elements():
     b = RANDOM.normal(size=700)
     whole = indim.linear_recurrence(0.99, b)

@@ -9,7 +9,7 @@ import numpy as np
 from . import _functions
 from ._functions import asarray
 from ._jit import jit
-from ._shape_functions import axis_index
+from ._shape_functions import axis_index, weakly_promoted
 from ._tracing import ACCUMULATIONS, has_tracer
 from ._trees import filled, leaves_of
 
@@ -123,15 +123,11 @@ def linear_recurrence(a, b, axis=-1, *, initial=None, reverse=False):
     broadcasts to this shape without the axis. With ``reverse`` the recurrence runs from the last element to
     the first. Floats are computed in 64 bits and rounded once. The order is that of a scan in runs of 16.
     """
-    # A Python number takes the type of the other array.
-    weak = int, float, complex
-    dtype = np.result_type(*(value if type(value) in weak else asarray(value) for value in (a, b)))
-    a, b = asarray(a).astype(dtype), asarray(b).astype(dtype)
+    given = (a, b) if initial is None else (a, b, initial)
+    dtype = weakly_promoted(*given)
+    a, b, *initial = (asarray(value).astype(dtype) for value in given)
     axis = axis_index(operator.index(axis), max(a.ndim, b.ndim))
-    initial = None if initial is None else asarray(initial)
-    if initial is None:
-        return _recurrence(a, b, axis, bool(reverse))
-    return _recurrence_from(a, b, initial, axis, bool(reverse))
+    return (_recurrence_from if initial else _recurrence)(a, b, *initial, axis, bool(reverse))
 
 
 @_compiled("axis", "reverse")
@@ -167,6 +163,8 @@ def cumlogsumexp(operand, axis=0, reverse=False):
     Nothing overflows; ``-inf`` is the logarithm of 0. Floats are computed in 64 bits and rounded once.
     """
     operand = asarray(operand)
+    if operand.dtype.kind == "c":
+        raise TypeError("cumlogsumexp takes real numbers: a complex logarithm has several branches")
     if operand.dtype.kind not in "fV":
         operand = operand.astype(np.float64)
     return _sums_of_exponentials(operand, axis_index(operator.index(axis), operand.ndim), bool(reverse))
