@@ -22,6 +22,8 @@ FUNCTIONS = {
     "broadcast operands": lambda x, y: np.add(x[0], 1, out=np.empty_like(y)),
     "another type": lambda x, y: np.multiply(x, y, out=np.zeros_like(x, dtype="f4"), where=x > y),
     "unsafe": lambda x, y: np.multiply(x, y, out=np.zeros_like(x, dtype="i2"), casting="unsafe"),
+    "known operands": lambda x, y: np.add(np.ones(6), 1, out=np.zeros_like(x), where=x > y),
+    "known operands of one type": lambda x, y: np.add(np.ones((5, 6), "f4"), 1, out=np.empty_like(x)),
     "in a tuple": lambda x, y: np.add(x, y, out=(x.copy(),), where=x > y),
     "one after the other": lambda x, y: np.add(np.multiply(x, 2, out=np.empty_like(x)), 1, out=np.copy(y)),
     "clip": lambda x, y: np.clip(x, -1, 1, out=np.empty_like(x)),

@@ -17,6 +17,8 @@ from ._tracing import OVERWRITTEN, OWNED, Tracer, innermost
 def written(name, result, out, where=True, casting="same_kind"):
     """``result`` of NumPy's function ``name``, as a call with these arguments returns it."""
     out = _checked(name, result, out)
+    if not isinstance(result, Tracer):
+        result = out._recording.tracer(np.asarray(result), "constant")
     if not np.can_cast(result.dtype, out.dtype, casting):
         raise TypeError(
             f"Cannot cast ufunc '{name}' output from {result.dtype!r} to {out.dtype!r} with casting rule "

@@ -204,10 +204,12 @@ def _reduce(ufunc, function):
 
 
 def _reduce_bits(ufunc):
-    def handler(array, axis=0, dtype=None, keepdims=False, initial=np._NoValue):
+    def handler(array, axis=0, dtype=None, keepdims=False, initial=np._NoValue, where=True):
         if array.dtype.kind not in "biu":
             raise TypeError(f"numpy.{ufunc.__name__}.reduce takes integers and truth values")
         array = array if dtype is None else array.astype(dtype)
+        if where is not True and where is not np._NoValue:
+            array = np.where(where, array, np.full((), ufunc.identity).astype(array.dtype))
         axes = tuple(range(array.ndim)) if axis is None else axis_indices(axis, array.ndim)
         shape = array.shape
         kept = [index for index in range(array.ndim) if index not in axes]

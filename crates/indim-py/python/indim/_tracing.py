@@ -442,7 +442,8 @@ class Tracer:
         if method == "reduceat":
             from ._reduceat import reduceat
 
-            return reduceat(ufunc, *inputs, **kwargs)
+            # NumPy passes indices that are given by keyword twice.
+            return reduceat(ufunc, *inputs, **{key: kwargs[key] for key in kwargs if key != "indices"})
         handlers = {"accumulate": ACCUMULATIONS, "reduce": REDUCTIONS}.get(method, {})
         if ufunc.__name__ in handlers:
             refuse_given(f"{ufunc.__name__}.{method}", out=kwargs.get("out"))

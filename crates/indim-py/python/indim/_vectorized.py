@@ -214,7 +214,7 @@ def _apply_along_axis(func1d, axis, arr, *args, **kwargs):
         result = func1d(row, *args, **kwargs)
         return np.stack([asarray(item) for item in result]) if isinstance(result, (list, tuple)) else result
 
-    results = vmap(of_row)(rows.reshape(-1, rows.shape[-1]))
+    results = vmap(of_row)(rows.reshape(int(np.prod(others, dtype=object)), rows.shape[-1]))
     results = results.reshape(*others, *results.shape[1:])
     own = range(len(others), results.ndim)
     return np.moveaxis(results, tuple(own), tuple(range(axis, axis + len(own))))
