@@ -63,7 +63,7 @@ NOTES = {
     "histogramdd": "as for `histogram`",
     "insert": "the positions are known while the function is traced",
     "ix_": "no truth values that are traced",
-    "linalg.lstsq": "`a` is known while the function is traced",
+    "linalg.lstsq": "`a` is known while the function is traced; later writes to it have no effect",
     "linalg.matrix_norm": "no `ord` that needs singular values: 2, -2, `'nuc'`",
     "linalg.matrix_power": "no negative power",
     "linalg.norm": "of a matrix no `ord` that needs singular values: 2, -2, `'nuc'`",
@@ -75,7 +75,8 @@ NOTES = {
     "unique": "no `axis`",
     "nanquantile": "`method` is `'linear'`",
     "nanpercentile": "`method` is `'linear'`",
-    "polyfit": "`x` and `w` are known while the function is traced; no `full`, no `cov`",
+    "polyfit": "`x` and `w` are known while the function is traced; later writes to them have no effect; "
+    "no `full`, no `cov`",
     "piecewise": "each function is called on all of `x`, so it must be element-wise",
     "quantile": "`q` is known while the function is traced; no `weights`",
     "ravel_multi_index": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
