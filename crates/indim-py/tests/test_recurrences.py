@@ -49,6 +49,28 @@ def test_types_of_recurrences_are_those_of_all_operands():
         indim.lax.cumlogsumexp(x + 1j)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, w: indim.linear_recurrence(w, x),
+        lambda x, w: indim.linear_recurrence(0.5, x.reshape(2, 3), initial=w[:2]),
+        lambda x, w: indim.lax.associative_scan(lambda a, b: (a[0] * b[0], a[1] + b[1]), (w, x))[0],
+        lambda x, w: np.histogramdd(x, 3, weights=w)[0],
+        lambda x, w: np.histogram2d(x, w, 3)[0],
+        lambda x, w: indim.bincount(np.abs(x).astype(int), w, length=4),
+        lambda x, w: indim.at(x)[:3].set(w[:3]),
+        lambda x, w: np.average(x, weights=w),
+    ],
+)
+def test_each_call_reads_outside_arrays(function, dtype):
+    x, w = RANDOM.normal(size=6), np.arange(1, 7).astype(dtype)
+    compiled = indim.jit(lambda x: function(x, w))
+    compiled(x)
+    w[:] = w[::-1] ** 2
+    np.testing.assert_array_equal(compiled(x), indim.jit(function)(x, w))
+
+
 def test_earlier_results_do_not_depend_on_later_elements():
     b = RANDOM.normal(size=700)
     whole = indim.linear_recurrence(0.99, b)

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from . import _functions
-from ._functions import asarray
+from ._functions import asarray, recorded
 from ._jit import jit
 from ._shape_functions import axis_index, weakly_promoted
 from ._tracing import ACCUMULATIONS, has_tracer
@@ -81,7 +81,7 @@ def associative_scan(fn, elems, reverse=False, axis=0):
     ``fn`` takes two trees like ``elems``, of the same number of elements along axis 0, and combines them
     element by element. Elements are combined in runs of 16, so rounded results differ from those of JAX.
     """
-    leaves = [asarray(leaf) for leaf in leaves_of(elems)]
+    leaves = [recorded(leaf) for leaf in leaves_of(elems)]
     if not leaves:
         return elems
 
@@ -125,7 +125,7 @@ def linear_recurrence(a, b, axis=-1, *, initial=None, reverse=False):
     """
     given = (a, b) if initial is None else (a, b, initial)
     dtype = weakly_promoted(*given)
-    a, b, *initial = (asarray(value).astype(dtype) for value in given)
+    a, b, *initial = (recorded(value).astype(dtype) for value in given)
     axis = axis_index(operator.index(axis), max(a.ndim, b.ndim))
     return (_recurrence_from if initial else _recurrence)(a, b, *initial, axis, bool(reverse))
 
@@ -162,7 +162,7 @@ def cumlogsumexp(operand, axis=0, reverse=False):
 
     Nothing overflows; ``-inf`` is the logarithm of 0. Floats are computed in 64 bits and rounded once.
     """
-    operand = asarray(operand)
+    operand = recorded(operand)
     if operand.dtype.kind == "c":
         raise TypeError("cumlogsumexp takes real numbers: a complex logarithm has several branches")
     if operand.dtype.kind not in "fV":

@@ -12,7 +12,7 @@ import numpy as np
 from . import _arrays, _foreign
 from ._indim import _apply
 from ._numbers import plain_value
-from ._tracing import OPERAND_ATTRIBUTES, Tracer
+from ._tracing import OPERAND_ATTRIBUTES, Tracer, running_recording
 
 
 def apply(function, operands, attributes=(), rule="as-written", out=None):
@@ -227,6 +227,15 @@ def asarray(x, dtype=None):
             else array.astype(_arrays.numpy_dtype(_arrays.indim_name(dtype)), copy=False)
         )
     return x if dtype is None else x.astype(dtype)
+
+
+def recorded(x):
+    """``x`` as an array. While a function is traced, an outside array becomes an input of the program.
+
+    So each call reads its elements, also where NumPy would convert or combine them during tracing.
+    """
+    x, recording = asarray(x), running_recording()
+    return x if recording is None or isinstance(x, Tracer) else recording.tracer(x, "captured")
 
 
 def astype(x, dtype):

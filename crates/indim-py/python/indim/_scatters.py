@@ -165,6 +165,7 @@ def _positions(shape, key):
 
 
 def _converted(values, dtype):
+    values = _functions.recorded(values) if isinstance(values, np.ndarray) else values
     if isinstance(values, Tracer):
         if not np.can_cast(values.dtype, dtype, "same_kind"):
             raise TypeError(f"updates of {values.dtype} would lose digits as {dtype}: convert them by astype")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _arrays
-from ._functions import asarray
+from ._functions import asarray, recorded
 from ._scatters import scatter
 from ._shape_functions import axis_indices, promoted
 from ._tracing import Tracer, has_tracer, implements
@@ -28,7 +28,7 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=np._NoValue
         count = np.prod([a.shape[index] for index in (range(a.ndim) if axis is None else axis)], dtype=int)
         total = np.full((), count, average.dtype)
     else:
-        weights = _weights(a, asarray(weights), axis)
+        weights = _weights(a, recorded(weights), axis)
         dtype = promoted(a, weights, *(["f8"] if a.dtype.kind in "biu" else []))
         total = np.sum(weights, axis=axis, dtype=dtype, keepdims=keepdims)
         if not isinstance(total, Tracer) and np.any(total == 0):
@@ -235,10 +235,10 @@ def _edges_in_common_type(a, bins, range):
 def _samples(sample):
     """The samples along each axis, of one length and in their common type."""
     if isinstance(sample, Tracer) or getattr(sample, "ndim", 0) > 0:
-        sample = asarray(sample)
+        sample = recorded(sample)
         columns = [sample] if sample.ndim == 1 else [sample[:, axis] for axis in range(sample.shape[1])]
     else:
-        columns = [asarray(column) for column in sample]
+        columns = [recorded(column) for column in sample]
     if any(column.ndim == 0 for column in columns):
         raise TypeError("the samples of numpy.histogram2d are arrays, not numbers: they have no len()")
     if any(column.ndim > 1 for column in columns):
@@ -275,7 +275,7 @@ def _histogramdd(sample, bins=10, range=None, density=None, weights=None):
     bins, range = _bins_of_axes(bins, rank), (None,) * rank if range is None else range
     if len(range) != rank:
         raise ValueError("range argument must have one entry per dimension")
-    weights = np.ones(length) if weights is None else asarray(weights).astype(np.float64, casting="safe")
+    weights = np.ones(length) if weights is None else recorded(weights).astype(np.float64, casting="safe")
     if weights.shape != length:
         raise ValueError("The weights and list don't have the same length.")
     edges = [_edges_in_common_type(*axis) for axis in zip(columns, bins, range)]
