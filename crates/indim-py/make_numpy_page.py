@@ -92,8 +92,9 @@ function](python.md#compiled-functions). Outside of compiled functions NumPy its
 
 Ufuncs and `np.clip` take `out=`, with `where=` or without, if it is an array that the function has
 just made, as in `np.divide(x, y, out=np.zeros_like(x), where=y != 0)`; use the result of the call,
-not the old array. No other function writes into `out=`, and ufuncs take no `axes=`: the message says
-what to write instead. [python.md](python.md#differences-from-numpy) and
+not the old array. All elements are computed, then the mask chooses; so a gradient is NaN at masked
+elements whose derivative is infinite or NaN. No other function writes into `out=`, and ufuncs take
+no `axes=`: the message says what to write instead. [python.md](python.md#differences-from-numpy) and
 [numpy-differences.md](numpy-differences.md) list differences in values. A test compares each name
 that works with NumPy, on random arrays of nine element types.
 """
