@@ -1,7 +1,6 @@
 //! ONNX convolutions and pools, against loops over indices written here.
 
-use crate::support;
-use crate::support::onnx::{FLOAT, Message, Model, int, ints, run_node, text};
+use crate::support::onnx::{Message, int, ints, run_node, text};
 use crate::support::random::Random;
 use indim_graph::Array;
 
