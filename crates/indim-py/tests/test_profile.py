@@ -82,3 +82,9 @@ def test_threads_and_chunks_are_counted():
     # Two threads may compile the program at the same time.
     assert {program.name for program in profile.programs} == {"a stage over chunks"}
     assert sum(program.runs for program in profile.programs) == 2
+
+
+@pytest.mark.parametrize("bandwidth", [0, -1.0, float("nan")])
+def test_a_bandwidth_is_above_zero(bandwidth):
+    with pytest.raises(ValueError, match="above 0"):
+        indim.profile(bandwidth=bandwidth)

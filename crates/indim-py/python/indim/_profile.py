@@ -170,4 +170,6 @@ def profile(*, bandwidth=None):
     >>> [program.name for program in profile.programs], profile.programs[0].runs
     (['<lambda>'], 1)
     """
+    if bandwidth is not None and not bandwidth > 0:
+        raise ValueError(f"bandwidth={bandwidth!r}: a number of bytes a second above 0")
     return Profile(bandwidth)
