@@ -37,7 +37,8 @@ def stored(case, operators, folder):
         "file": f"{case.name}/model.onnx",
         "arrays": case.name,
         "in_scope": True,
-        "atol": case.atol or 1e-7,
+        # The reference computes transforms in 32 bits, so its zeros are rounding errors.
+        "atol": 1e-6 if names == {"DFT"} else case.atol or 1e-7,
         "rtol": case.rtol or 1e-3,
     }
 
