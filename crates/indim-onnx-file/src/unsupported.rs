@@ -58,7 +58,7 @@ pub fn why_unknown(proto: &NodeProto) -> Option<String> {
     }
 }
 
-/// The operators of the domain `ai.onnx.ml`, none of which indim computes.
+/// The operators of the domain `ai.onnx.ml`; indim computes none of them.
 const LEARNING_OPERATORS: &[&str] = &[
     "ArrayFeatureExtractor",
     "Binarizer",

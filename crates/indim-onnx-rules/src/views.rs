@@ -415,7 +415,7 @@ fn slice_size(
     {
         return Some(known_size(0));
     }
-    // Which bound comes first depends on the size.
+    // The size determines which bound comes first.
     if is_from_end(&start) && end.number().is_none_or(|end| (0..END_OF_AXIS).contains(&end)) {
         return None;
     }

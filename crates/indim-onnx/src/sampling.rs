@@ -17,7 +17,7 @@ const CUBIC: f64 = -0.75;
 /// Maximum number of elements around a position: each is a few nodes.
 const MAX_TAPS: usize = 4096;
 
-/// What stands for positions outside the image.
+/// The treatment of positions outside the image.
 #[derive(Clone, Copy, PartialEq)]
 enum OutsideMode {
     Zeros,

@@ -10,7 +10,7 @@ use indim_ops::DType;
 
 use crate::call::{Call, LoweringResult};
 
-/// What OpenVINO adds to a scale before it rounds a size down.
+/// The number that OpenVINO adds to a scale before it rounds a size down.
 const SCALE_EPSILON: f32 = 1e-6;
 
 /// The first version: the attributes `axes` and `align_corners`, the sizes in operand 1.

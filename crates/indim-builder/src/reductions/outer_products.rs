@@ -18,8 +18,8 @@ struct Factor {
 
 impl ReductionContext<'_> {
     /// The sum of the operand as an `f64` contraction; the reduced axes have size 1. `None` unless the
-    /// operand is a product of floats whose factors both lack an axis of the other one, besides the last
-    /// reduced axis, which both have.
+    /// operand multiplies two floats, each factor has an axis that the other one lacks, and both factors
+    /// have the last reduced axis.
     ///
     /// The structure of the graph decides, before any pass, so the bits do not depend on other uses of the
     /// product. A mask or another element type of the result leaves a sum.

@@ -156,7 +156,7 @@ fn results_in_s3() {
         let error = run(&variables, &["eval", made, "-o", &uri]).unwrap_err();
         assert!(error.contains("error[zarr-in-place]"), "{error}");
     }
-    // A bucket is not a group, whatever its name is.
+    // A bucket is never a group.
     for uri in ["s3://bucket.zarr/x.zarr", "s3://bucket.zarr/mean"] {
         run(&variables, &["eval", made, "-o", uri]).unwrap();
         let read = ["eval", "sum(x, axis=0)", &format!("x={uri}")];

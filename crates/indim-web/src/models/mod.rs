@@ -5,7 +5,7 @@
 //! about nodes are in parts, so that each is small.
 //!
 //! - `answers.rs`: the answers about a read model;
-//! - `external.rs`: external files, of which the page gives ranges.
+//! - `external.rs`: external files; the page passes ranges of them.
 
 mod answers;
 mod external;
@@ -68,7 +68,7 @@ pub struct ModelReader {
     report: Option<LintReport>,
 }
 
-/// What the reader does next.
+/// The next step of the reader.
 #[derive(Default)]
 enum ReadStage {
     /// Nothing: no file is open, or its report is ready.

@@ -49,7 +49,7 @@ fn run(python: &std::ffi::OsStr, arguments: &[&str]) {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// Lints each model of the folder, and writes what it finds beside the model.
+/// Lints each model of the folder, and writes the findings beside the model.
 fn describe_models(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
