@@ -268,6 +268,41 @@ impl RuleCall<'_> {
         may_be_equal
     }
 
+    /// Checks a list of parameters, such as scales: one for all, or one for each of `count` indices of an
+    /// axis. A missing operand, one of unknown shape, and one of another rank is correct.
+    ///
+    /// # Errors
+    /// `RuleError::Shapes` with the operand and both sizes.
+    pub(crate) fn expect_parameters(
+        &self,
+        position: usize,
+        what: &str,
+        count: Option<&SymbolicSize>,
+    ) -> Result<(), RuleError> {
+        let Some(operand) = self.optional(position) else { return Ok(()) };
+        let Some([own]) = operand.value_type.sizes.as_deref() else { return Ok(()) };
+        if count.is_some_and(|count| self.may_be_equal_or_one(own, count))
+            || self.may_be_equal(own, &SymbolicSize::known(1))
+        {
+            return Ok(());
+        }
+        let name = indim_graph::terminal::printable(&operand.name);
+        let count = count.map_or(String::new(), |count| format!("{count} or "));
+        shape_error(format!("`{name}`, {what}, has {own} elements, not {count}1"))
+    }
+
+    /// Whether a size can be equal to another one. Records the condition that it is, or that it is 1.
+    pub(crate) fn may_be_equal_or_one(&self, own: &SymbolicSize, other: &SymbolicSize) -> bool {
+        let one = SymbolicSize::known(1);
+        let may_be_equal = own.may_be_equal(other, 0);
+        if own != other && *own != one && may_be_equal {
+            let ones = if own.may_be_equal(&one, 0) { vec![own.clone()] } else { Vec::new() };
+            let condition = NamedCondition { ones, ..NamedCondition::equal(own, other) };
+            self.conditions.borrow_mut().push(condition);
+        }
+        may_be_equal || *own == one
+    }
+
     /// Judges a broadcast and records it. Returns the sizes of the result.
     ///
     /// # Errors

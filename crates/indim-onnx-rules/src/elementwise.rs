@@ -3,9 +3,15 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::{RuleSet, TargetRule};
 
-use crate::call::{RuleCall, RuleError, RuleResult, array_result, single_result};
+use crate::call::{RuleCall, RuleError, RuleResult, array_result, shape_error, single_result};
 use crate::typed_value::TypedValue;
 use indim_onnx_file::types::{dtype_named, element_name};
+
+/// `Trilu`: the type of operand 0, matrices.
+pub(crate) fn triangle(call: &RuleCall<'_>) -> RuleResult {
+    call.sizes_of_least_rank(2)?;
+    same_type(call)
+}
 
 /// The type of operand 0.
 pub(crate) fn same_type(call: &RuleCall<'_>) -> RuleResult {
@@ -177,7 +183,7 @@ pub(crate) fn dropout(call: &RuleCall<'_>) -> RuleResult {
 
 /// `QuantizeLinear`: the element type of the zero point, else that of `output_dtype`, else `u8`.
 pub(crate) fn quantize(call: &RuleCall<'_>) -> RuleResult {
-    check_zero_point(call)?;
+    check_scales(call)?;
     let element = match (call.optional(2), call.node.optional_int("output_dtype")?) {
         (Some(_), _) => call.element(2)?,
         (None, None | Some(0)) => "u8".to_owned(),
@@ -186,8 +192,26 @@ pub(crate) fn quantize(call: &RuleCall<'_>) -> RuleResult {
     array_result(&element, call.sizes(0)?.to_vec())
 }
 
-/// Scale and zero point have one shape.
-fn check_zero_point(call: &RuleCall<'_>) -> Result<(), RuleError> {
+/// The opset since which a scale can have one element for each index of an axis.
+const AXES_SINCE: i64 = 13;
+
+/// One scale, or one for each index of an axis. Scale and zero point have one shape.
+fn check_scales(call: &RuleCall<'_>) -> Result<(), RuleError> {
+    let is_blocked = call.node.int("block_size", 0)? != 0;
+    if let Ok(scale @ [_, _, ..]) = call.sizes(1)
+        && !is_blocked
+        && !scale.iter().all(|size| size.is(1))
+    {
+        return shape_error(format!("the scale has rank {}, not 0 or 1", scale.len()));
+    }
+    if let (Ok([count]), Ok(sizes), false) = (call.sizes(1), call.sizes(0), is_blocked) {
+        let is_list = call.node.version >= AXES_SINCE && !count.is(1);
+        let axis = match is_list {
+            true => Some(call.axis(call.node.int("axis", 1)?, sizes.len())?),
+            false => None,
+        };
+        call.expect_parameters(1, "the scale", axis.map(|axis| &sizes[axis]))?;
+    }
     let has_one = |position| {
         call.sizes(position)
             .is_ok_and(|sizes| matches!(sizes, [] | [_]) && sizes.iter().all(|size| size.is(1)))
@@ -202,7 +226,7 @@ fn check_zero_point(call: &RuleCall<'_>) -> Result<(), RuleError> {
 
 /// `DequantizeLinear`: the element type of `output_dtype`, else that of the scale.
 pub(crate) fn dequantize(call: &RuleCall<'_>) -> RuleResult {
-    check_zero_point(call)?;
+    check_scales(call)?;
     let element = match call.node.optional_int("output_dtype")? {
         None | Some(0) => call.element(1)?,
         Some(number) => element_name(number),

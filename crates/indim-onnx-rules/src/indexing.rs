@@ -1,6 +1,7 @@
 //! Shape rules of gathers, scatters, sorts, reductions, normalisations and losses.
 
 use indim_model::outline::{SymbolicSize, ValueType};
+use indim_shape::TargetRule;
 
 use crate::call::{
     RuleCall, RuleError, RuleResult, array_result, known_size, shape_error, single_result,
@@ -40,6 +41,9 @@ pub(crate) fn gather_nd(call: &RuleCall<'_>) -> RuleResult {
     let Some(rest) = rest.filter(|_| batch <= before.len()) else {
         return shape_error(format!("indices of depth {depth} for rank {}", data.len()));
     };
+    for (axis, pair) in data.iter().zip(before).enumerate().take(batch) {
+        call.unify(pair, &format!("axis {axis} of data and indices"))?;
+    }
     array_result(&call.element(0)?, [before, rest].concat())
 }
 
@@ -63,6 +67,15 @@ pub(crate) fn scatter_elements(call: &RuleCall<'_>) -> RuleResult {
 pub(crate) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
     let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
     if let Some((last, before)) = indices.split_last()
+        && last.number().is_none()
+        && let Ok(updates) = call.sizes(2)
+    {
+        // The rank of the updates depends on the size of the index vectors.
+        for (axis, pair) in before.iter().zip(updates).enumerate() {
+            call.unify(pair, &format!("axis {axis} of indices and updates"))?;
+        }
+    }
+    if let Some((last, before)) = indices.split_last()
         && let Some(depth) = last.number().and_then(|n| usize::try_from(n).ok())
     {
         let Some(rest) = data.get(depth..) else {
@@ -83,7 +96,13 @@ pub(crate) fn top_k(call: &RuleCall<'_>) -> RuleResult {
     let axis = call.axis(call.node.int("axis", -1)?, sizes.len())?;
     let k = match call.node.version < 10 {
         true => Some(known_size(call.node.required_int("k")?)),
-        false => call.first_symbol(1),
+        false => {
+            let count = call.sizes(1).ok().and_then(SymbolicSize::product);
+            if let Some(count) = count.filter(|count| !call.may_be_equal(count, &known_size(1))) {
+                return shape_error(format!("k has {count} elements, not 1"));
+            }
+            call.first_symbol(1)
+        }
     };
     if let (Some(k), Some(size)) = (k.as_ref().and_then(SymbolicSize::number), sizes[axis].number())
         && !(0..=size).contains(&k)
@@ -209,6 +228,13 @@ pub(crate) fn non_max_suppression(call: &RuleCall<'_>) -> RuleResult {
 pub(crate) fn layer_normalization(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
     let Some(sizes) = &operand.sizes else { return Err(RuleError::Unknown) };
+    for position in [1, 2] {
+        let parameter = call.optional(position).filter(|it| it.value_type.sizes.is_some());
+        if parameter.is_some() {
+            let rule = TargetRule::Unidirectional;
+            call.broadcast(rule, call.named(&[position])?, Some(sizes))?;
+        }
+    }
     let axis = call.axis(call.node.int("axis", -1)?, sizes.len().max(1)).unwrap_or(0);
     let kept =
         |(at, size): (usize, &SymbolicSize)| if at < axis { size.clone() } else { known_size(1) };
@@ -331,8 +357,8 @@ pub(crate) fn rotary(call: &RuleCall<'_>) -> RuleResult {
             false => call.expect(position, what, &[Some(batch), Some(length), half.as_ref()])?,
         }
     }
-    if let (Ok([rows, ..]), true) = (call.sizes(1), by_position) {
-        call.expect(2, "the sines", &[Some(rows), None])?;
+    if let (Ok(cosines), true) = (call.sizes(1), by_position) {
+        call.expect_sizes(2, "the sines", cosines)?;
     }
     scatter(call)
 }

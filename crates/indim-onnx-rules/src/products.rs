@@ -13,12 +13,38 @@ pub(crate) fn mat_mul(call: &RuleCall<'_>) -> RuleResult {
 
 /// `MatMulInteger`: sums in 32 bits.
 pub(crate) fn mat_mul_integer(call: &RuleCall<'_>) -> RuleResult {
-    array_result("i32", product(call, 0, 1)?)
+    let sizes = product(call, 0, 1)?;
+    check_quantized(call, (0, true), &[2])?;
+    check_quantized(call, (1, false), &[3])?;
+    array_result("i32", sizes)
 }
 
 /// `QLinearMatMul`: the product of operands 0 and 3, in the type of the result's zero point.
 pub(crate) fn mat_mul_quantized(call: &RuleCall<'_>) -> RuleResult {
-    array_result(&call.element(7)?, product(call, 0, 3)?)
+    let sizes = product(call, 0, 3)?;
+    check_quantized(call, (0, true), &[1, 2])?;
+    check_quantized(call, (3, false), &[4, 5])?;
+    // A product with a vector has one axis less: if it has rows, they are its last axis.
+    let has_vector = [0, 3].iter().any(|&of| call.sizes(of).is_ok_and(|sizes| sizes.len() == 1));
+    let rows = sizes.iter().rev().nth(usize::from(!has_vector));
+    for position in [6, 7] {
+        call.expect_parameters(position, "a scale or zero point of the result", rows)?;
+    }
+    array_result(&call.element(7)?, sizes)
+}
+
+/// Checks the scales and zero points of a matrix: one, or one for each of its rows or columns. Those of a
+/// vector are not checked.
+fn check_quantized(
+    call: &RuleCall<'_>,
+    (matrix, are_rows): (usize, bool),
+    parameters: &[usize],
+) -> Result<(), RuleError> {
+    let sizes = call.sizes(matrix)?;
+    let [.., rows, columns] = sizes else { return Ok(()) };
+    let count = if are_rows { rows } else { columns };
+    let mut parameters = parameters.iter();
+    parameters.try_for_each(|&it| call.expect_parameters(it, "a scale or zero point", Some(count)))
 }
 
 /// NumPy's `matmul`: the batch axes broadcast.

@@ -75,7 +75,12 @@ pub(crate) fn dft(call: &RuleCall<'_>) -> RuleResult {
     if axis == rank - 1 {
         return shape_error(format!("axis {axis} has the real and the imaginary part"));
     }
-    if parts.is_some_and(|parts| !(1..=2).contains(&parts)) {
+    let [one, both] = [1, 2].map(known_size);
+    let are_parts = match is_one_sided && !is_inverse {
+        true => parts.is_some() || call.may_be_equal(&sizes[rank - 1], &one),
+        false => call.may_be_equal_or_one(&sizes[rank - 1], &both),
+    };
+    if !are_parts || parts.is_some_and(|parts| !(1..=2).contains(&parts)) {
         return shape_error(format!("the last axis has {} elements, not 1 or 2", sizes[rank - 1]));
     }
     if is_one_sided && !is_inverse && parts == Some(2) {

@@ -75,8 +75,9 @@ const RULES: &[RuleRow] = &[
     with_role(&["DynamicQuantizeLinear"], elementwise::quantize_by_data, NodeRole::SameShape),
     with_role(&["Hardmax", "LogSoftmax", "Softmax"], elementwise::same_type, NodeRole::SameShape),
     with_role(&[
-        "CumProd", "CumSum", "LRN", "LpNormalization", "MeanVarianceNormalization", "Trilu",
+        "CumProd", "CumSum", "LRN", "LpNormalization", "MeanVarianceNormalization",
     ], elementwise::same_type, NodeRole::SameShape),
+    with_role(&["Trilu"], elementwise::triangle, NodeRole::SameShape),
     with_role(
         &["GroupNormalization", "InstanceNormalization"],
         indexing::channel_normalization,

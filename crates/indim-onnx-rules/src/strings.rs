@@ -23,7 +23,8 @@ pub(crate) fn string_split(call: &RuleCall<'_>) -> RuleResult {
 /// `StringNormalizer`: a list of texts, or one row of them, without the stop words.
 pub(crate) fn string_normalizer(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
-    let is_row = sizes.len() == 1 || sizes.len() == 2 && sizes[0].number().is_none_or(|n| n == 1);
+    let is_row =
+        sizes.len() == 1 || sizes.len() == 2 && call.may_be_equal(&sizes[0], &known_size(1));
     let last = sizes.len().wrapping_sub(1);
     if !is_row || sizes[last].is(0) {
         return shape_error("the texts have the shape [C] or [1, C]");

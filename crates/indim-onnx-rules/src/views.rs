@@ -128,8 +128,12 @@ pub(crate) fn squeeze(call: &RuleCall<'_>) -> RuleResult {
         }
         None => return Err(RuleError::Unknown),
     };
-    if let Some(&axis) = axes.iter().find(|&&axis| sizes[axis].number().is_some_and(|n| n != 1)) {
-        return shape_error(format!("axis {axis} has {} elements, not 1", sizes[axis]));
+    for axis in &axes {
+        let size = &sizes[*axis];
+        // A size that the file leaves open is 1, as the node asks for.
+        if !size.is_open() && !call.may_be_equal(size, &known_size(1)) {
+            return shape_error(format!("axis {axis} has {size} elements, not 1"));
+        }
     }
     let kept = sizes.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
     let value_type =
@@ -203,10 +207,10 @@ pub(crate) fn split(call: &RuleCall<'_>) -> RuleResult {
         Ok(None) => equal_parts(&sizes[axis], count, call.node.version < 18),
         Err(_) => vec![None; count as usize],
     };
-    if let (Some(whole), Some(sum)) = (
-        sizes[axis].number(),
-        parts.iter().try_fold(0i64, |sum, part| part.as_ref()?.number()?.checked_add(sum)),
-    ) && whole != sum
+    let sum = parts.iter().try_fold(0i64, |sum, part| part.as_ref()?.number()?.checked_add(sum));
+    let whole = &sizes[axis];
+    if let Some(sum) = sum.filter(|_| !whole.is_open())
+        && !call.may_be_equal(whole, &known_size(sum))
     {
         return shape_error(format!("the parts have {sum} elements, axis {axis} has {whole}"));
     }
@@ -323,6 +327,13 @@ pub(crate) fn slice(call: &RuleCall<'_>) -> RuleResult {
         Some(_) if !is_attribute => call.numbers(4),
         _ => Some(vec![1; axes.len()]),
     };
+    let lengths = [("starts", starts.as_ref()), ("ends", ends.as_ref())];
+    let lengths = lengths.map(|(name, list)| (name, list.map(Vec::len)));
+    for (name, length) in lengths.into_iter().chain([("steps", steps.as_ref().map(Vec::len))]) {
+        if let Some(length) = length.filter(|&length| length != axes.len()) {
+            return shape_error(format!("{length} {name} for {} axes", axes.len()));
+        }
+    }
     let mut listed = call.symbols(0).filter(|_| sizes.len() == 1);
     for (position, axis) in axes.into_iter().enumerate() {
         let axis = call.axis(axis, sizes.len())?;

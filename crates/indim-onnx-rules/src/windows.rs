@@ -131,10 +131,8 @@ fn convolved_sizes(
     if !(1..=MAX_NUMBER).contains(&groups) {
         return shape_error(format!("group is {groups}"));
     }
-    if let (Some(channels), Some(taken)) =
-        (x[1].number(), w[1].number().and_then(|taken| taken.checked_mul(groups)))
-        && channels != taken
-    {
+    let (channels, taken) = (&x[1], w[1].times(&known_size(groups)));
+    if let Some(taken) = taken.filter(|taken| !call.may_be_equal(channels, taken)) {
         return shape_error(format!(
             "the operand has {channels} channels, the weights take {taken}"
         ));
@@ -168,6 +166,9 @@ pub(crate) fn convolution_quantized(call: &RuleCall<'_>) -> RuleResult {
         if call.sizes(position).is_ok_and(|sizes| !sizes.is_empty()) {
             call.expect(position, "a scale or zero point", &[Some(&known_size(1))])?;
         }
+    }
+    for position in [4, 5] {
+        call.expect_parameters(position, "a scale or zero point of the weights", Some(&sizes[1]))?;
     }
     call.expect(8, "the bias", &[Some(&sizes[1])])?;
     array_result(&call.element(7)?, sizes)
@@ -227,7 +228,10 @@ pub(crate) fn pool(call: &RuleCall<'_>) -> RuleResult {
 
 /// Pooling over all axes except the first two.
 pub(crate) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
-    let sizes = call.sizes(0)?;
+    let sizes = match call.node.operator {
+        "GlobalLpPool" => call.sizes_of_least_rank(3)?,
+        _ => call.sizes(0)?,
+    };
     let size =
         |(axis, size): (usize, &SymbolicSize)| if axis < 2 { size.clone() } else { known_size(1) };
     array_result(&call.element(0)?, sizes.iter().enumerate().map(size).collect())

@@ -53,9 +53,12 @@ pub fn findings(outline: &Outline, allowed: &[ErrorCode]) -> Vec<Finding> {
     pdpd::find(outline, &mut findings);
     runtimes::find(outline, &mut findings);
     findings.retain(|finding| !allowed.contains(&finding.code));
-    // A function that is called twice gives each finding twice.
+    // A function that is called twice gives each finding twice. Nodes of other bodies are other nodes.
     let mut reported = HashSet::new();
-    findings.retain(|finding| reported.insert((finding.code, finding.message.clone())));
+    findings.retain(|finding| {
+        let region = finding.node.map(|node| outline.nodes[node].region.clone());
+        reported.insert((finding.code, finding.message.clone(), finding.label.clone(), region))
+    });
     limit_findings(findings, MAX_FINDINGS)
 }
 

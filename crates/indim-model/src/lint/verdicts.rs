@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use indim_shape::{Diagnostic, ErrorCode};
 
 use super::finding::{Finding, FindingVerdict};
-use crate::outline::{NamedCondition, Outline, OutlineNode, TypeSource, Verdict};
+use crate::outline::{NamedCondition, Outline, TypeSource, Verdict};
 
 /// Maximum number of node labels that one sentence lists.
 const MAX_LISTED: usize = 4;
@@ -114,11 +114,7 @@ fn legal_if(
 fn unknown_type(outline: &Outline, cause: usize, nodes: &[usize]) -> Option<Finding> {
     let node = &outline.nodes[cause];
     // The error of this node was reported already.
-    let is_illegal = |node: &OutlineNode| {
-        !node.problems.is_empty()
-            || node.broadcasts.iter().any(|it| matches!(it.verdict, Verdict::Illegal(_)))
-    };
-    if is_illegal(node) {
+    if node.is_illegal() {
         return None;
     }
     let code = (ErrorCode::UNKNOWN_TYPE, FindingVerdict::Unknown);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indim_shape::Diagnostic;
 
-use super::broadcast::OutlineBroadcast;
+use super::broadcast::{OutlineBroadcast, Verdict};
 use super::condition::NamedCondition;
 use super::size::SymbolicSize;
 use super::value_type::ValueType;
@@ -41,6 +41,14 @@ pub struct OutlineNode {
     pub conditions: Vec<NamedCondition>,
     /// Errors of the node other than in a broadcast: operands that do not fit its operator.
     pub problems: Vec<Diagnostic>,
+}
+
+impl OutlineNode {
+    /// Whether no runtime can compute the node: a broadcast is illegal, or its operands do not fit.
+    pub fn is_illegal(&self) -> bool {
+        let is_illegal = |it: &OutlineBroadcast| matches!(it.verdict, Verdict::Illegal(_));
+        !self.problems.is_empty() || self.broadcasts.iter().any(is_illegal)
+    }
 }
 
 /// The operator of a node with its name, for messages: `Add scores`.

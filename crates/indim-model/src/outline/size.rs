@@ -239,6 +239,29 @@ impl SymbolicSize {
         !(has_sign(1) || has_sign(-1)) || (least == 0 && !has_constant)
     }
 
+    /// The number if each name stands for `number`; `None` for a name that is an expression, such as
+    /// `floor(N/2)`.
+    ///
+    /// ```
+    /// use indim_model::outline::SymbolicSize;
+    ///
+    /// let n = SymbolicSize::named("N");
+    /// let next = n.times(&n).unwrap().plus(&SymbolicSize::known(1)).unwrap();
+    /// assert_eq!(next.with_names_as(3), Some(10));
+    /// assert_eq!(n.plus(&next).unwrap().floor_divided(2).unwrap().with_names_as(3), None);
+    /// ```
+    pub fn with_names_as(&self, number: i64) -> Option<i64> {
+        let mut sum = 0i64;
+        for (names, factor) in self.terms() {
+            if names.iter().any(|name| name.contains('(')) {
+                return None;
+            }
+            let power = number.checked_pow(u32::try_from(names.len()).ok()?)?;
+            sum = sum.checked_add(power.checked_mul(factor)?)?;
+        }
+        Some(sum)
+    }
+
     /// The equation of two sizes as text, solved for a name if the equation has only one.
     pub(super) fn equation(&self, other: &Self) -> String {
         for (one, bound) in [(self, other), (other, self)] {

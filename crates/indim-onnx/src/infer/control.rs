@@ -43,8 +43,7 @@ impl Walker<'_> {
         let graph: GraphProto = decoded(graph, location)?;
         let outer_body = self.scope().body.clone();
         let body = outer_body.region(&graph.node, self.limits)?;
-        let (name, outer) = (label_in_path(flat), self.scope().region.clone());
-        let region = format!("{}/{name}.{attribute}", path_end(&outer));
+        let region = self.path_of_body(flat, attribute);
         let place = format!("{attribute} of {}", label(flat));
         let scope = Scope::new(Arc::new(body), Arc::from(region.as_str()));
         let mut scope = scope.placed(place, self.scope());
@@ -108,7 +107,8 @@ impl Walker<'_> {
             outputs.get(at + 1).is_some_and(|output| output.value_type != carried[at].value_type)
         });
         let changed: Vec<usize> = changed.collect();
-        if !changed.is_empty() {
+        // The error of the first step, whose types are known, counts; a later step has no such types.
+        if !changed.is_empty() && !self.has_error_in(flat, "body", marks) {
             self.rollback(marks);
             for at in changed {
                 let name = operand(at + 2).map_or(String::new(), |operand| operand.name);
@@ -209,6 +209,19 @@ impl Walker<'_> {
         let outputs = self.region(flat, "body", &given)?;
         let sequence = |output: TypedValue| TypedValue::sequence(output.value_type, length.clone());
         Ok(outputs.map(|outputs| outputs.into_iter().map(sequence).collect()))
+    }
+
+    /// The path of a body of a node of the innermost scope.
+    fn path_of_body(&mut self, flat: &FlatNode, attribute: &str) -> String {
+        format!("{}/{}.{attribute}", path_end(&self.scope().region), label_in_path(flat))
+    }
+
+    /// Whether a node of this body, added since `checkpoint`, is illegal. Nodes of branches and loops inside
+    /// the body, which a step may skip, do not count.
+    fn has_error_in(&mut self, flat: &FlatNode, attribute: &str, [nodes, ..]: [usize; 3]) -> bool {
+        let path = self.path_of_body(flat, attribute);
+        let mut added = self.outline.nodes[nodes..].iter();
+        added.any(|node| *node.region == *path && node.is_illegal())
     }
 
     /// The lengths of the outline's lists before a body that may be walked again.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indim_graph::terminal::printable;
 use indim_model::outline::{
     Contradiction, NodeRole, OutlineBroadcast, OutlineNode, OutlineValue, TypeSource, ValueType,
-    Verdict,
+    Verdict, shape_problem,
 };
 use indim_model::{FormatError, FormatErrorKind, Location};
 
@@ -20,7 +20,8 @@ use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::messages::AttributeProto;
 use indim_onnx_file::operator::OperatorRow as _;
 use indim_onnx_file::unsupported::refusal;
-use indim_onnx_rules::{NodeInference, RuleRow, TypedValue, without_location_text};
+use indim_onnx_rules::{NodeInference, RuleRow, TypedValue, label, without_location_text};
+use indim_shape::Diagnostic;
 
 /// Maximum characters of one attribute as text.
 const MAX_ATTRIBUTE: usize = 60;
@@ -53,11 +54,29 @@ fn refined(by_rule: NodeInference, results: Vec<LoweredResult>) -> NodeInference
 
 /// The inference without results, because the lowering fails. Its error is recorded if the shape rule found
 /// none.
-fn without_results(mut by_rule: NodeInference, kind: FormatErrorKind) -> NodeInference {
+fn without_results(by_rule: NodeInference, kind: FormatErrorKind) -> NodeInference {
+    refused_with(by_rule, without_location_text(kind))
+}
+
+fn refused_with(mut by_rule: NodeInference, problem: Diagnostic) -> NodeInference {
     if !by_rule.broadcasts.iter().any(is_illegal) && by_rule.problems.is_empty() {
-        by_rule.problems.push(without_location_text(kind));
+        by_rule.problems.push(problem);
     }
     NodeInference { results: None, ..by_rule }
+}
+
+/// The inference without results, with an error that does not depend on sizes. Its drawing would show sizes
+/// that stand for names; the operands have their names.
+fn with_error_for_all_sizes(
+    by_rule: NodeInference,
+    kind: &FormatErrorKind,
+    (flat, operands): (&FlatNode, &[Option<TypedValue>]),
+) -> NodeInference {
+    let Diagnostic { code, headline, .. } = without_location_text(kind.clone());
+    let named = |typed: &TypedValue| (printable(&typed.name), typed.value_type.clone());
+    let operands: Vec<_> = operands.iter().flatten().map(named).collect();
+    let problem = Diagnostic { code, ..shape_problem(&label(flat), &headline, &operands) };
+    refused_with(by_rule, problem)
 }
 
 impl Walker<'_> {
@@ -151,6 +170,13 @@ impl Walker<'_> {
         };
         let Some(operator) = rules.operator else { return by_rule };
         match lowered::results(operator, flat, operands, &self.tensors) {
+            Ok(None) if by_rule.problems.is_empty() => {
+                let error = lowered::error_for_all_sizes(operator, flat, operands, &self.tensors);
+                match error {
+                    Some(kind) => with_error_for_all_sizes(by_rule, &kind, (flat, operands)),
+                    None => by_rule,
+                }
+            }
             Ok(None) => by_rule,
             // The lowering can be more tolerant than ONNX, such as for a bias of one element.
             Ok(Some(_)) if !by_rule.problems.is_empty() => by_rule,

@@ -1,6 +1,6 @@
 //! The answers about a read model: its findings and counts, its nodes in parts, one node with drawings.
 
-use indim::formats::{Finding, LintReport, Outline, OutlineBroadcast, OutlineNode, Verdict};
+use indim::formats::{Finding, LintReport, Outline, OutlineBroadcast, OutlineNode};
 use serde::{Deserialize, Serialize};
 
 use super::{SkippedConstants, bad_request};
@@ -146,14 +146,13 @@ impl NodesAnswer {
 impl NodeLine {
     fn new(outline: &Outline, node: &OutlineNode) -> Self {
         let result = node.results.iter().flatten().next();
-        let is_illegal = |it: &OutlineBroadcast| matches!(it.verdict, Verdict::Illegal(_));
         NodeLine {
             label: outline.label(node),
             operator: indim_graph::terminal::printable(&node.operator),
             result: result.map_or(String::new(), |&result| outline.typed(result)),
             is_opaque: node.is_opaque,
             is_inner: !node.region.is_empty(),
-            is_illegal: !node.problems.is_empty() || node.broadcasts.iter().any(is_illegal),
+            is_illegal: node.is_illegal(),
         }
     }
 }

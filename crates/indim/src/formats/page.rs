@@ -4,7 +4,7 @@ use core::fmt::{self, Write as _};
 
 use indim_graph::terminal::printable;
 use indim_model::lint::Finding;
-use indim_model::outline::{Outline, OutlineNode, ValueIndex, Verdict};
+use indim_model::outline::{Outline, OutlineNode, ValueIndex};
 
 use super::lint::LintReport;
 
@@ -133,9 +133,7 @@ impl LintReport {
         let outline = self.outline();
         let opaque = if node.is_opaque { " opaque" } else { "" };
         let inner = if node.region.is_empty() { "" } else { " inner" };
-        let is_illegal = !node.problems.is_empty()
-            || node.broadcasts.iter().any(|it| matches!(it.verdict, Verdict::Illegal(_)));
-        let mark = if is_illegal { " <b class=\"illegal\">illegal</b>" } else { "" };
+        let mark = if node.is_illegal() { " <b class=\"illegal\">illegal</b>" } else { "" };
         let label = escaped(&outline.label(node));
         let operator = escaped(&printable(&node.operator));
         let result = node.results.iter().flatten().next();

@@ -308,6 +308,61 @@ fn branches_and_loops_are_walked_in_their_own_scopes() {
     assert_eq!(&**region, "/If_0.then_branch");
 }
 
+/// Both branches of an `If` add the same operands: two findings, one in each.
+#[test]
+fn equal_findings_in_two_branches_are_two() {
+    let branch =
+        |name: &str| graph_attribute(name, &[node("Add", &["x", "rows"], &["sum"], &[])], &["sum"]);
+    let inputs = vec![value("x", FLOAT, Some(&["N", "4"])), value("flag", BOOL, Some(&[]))];
+    let branches = [branch("then_branch"), branch("else_branch")];
+    let nodes = vec![node("If", &["flag"], &["y"], &branches)];
+    let report = lint("if.onnx", model(inputs, vec![tensor("rows", FLOAT, &[3])], nodes));
+    let expected = ("size-mismatch", "illegal", "sum".to_owned());
+    assert_eq!(found(&report), [expected.clone(), expected], "{report}");
+}
+
+/// The first step has the types of the initial state; the walk for later steps must not hide its error.
+#[test]
+fn the_error_of_the_first_step_of_a_loop_is_reported() {
+    let steps =
+        [node("Identity", &["c"], &["go"], &[]), node("Add", &["state", "rows"], &["next"], &[])];
+    let body = body("body", &["i", "c", "state"], &steps, &["go", "next"]);
+    let inputs = vec![value("x", FLOAT, Some(&["N", "4"])), value("n", INT64, Some(&[]))];
+    let nodes = vec![node("Loop", &["n", "", "x"], &["y"], &[body])];
+    let report = lint("loop.onnx", model(inputs, vec![tensor("rows", FLOAT, &[3])], nodes));
+    assert_eq!(found(&report), [("size-mismatch", "illegal", "next".to_owned())], "{report}");
+}
+
+/// An error that does not depend on sizes is found for any batch.
+#[test]
+fn wrong_element_types_and_axes_are_found_for_any_batch() {
+    let illegal = |nodes: Vec<Message>, expected: (&'static str, &str)| {
+        for batch in ["2", "N"] {
+            let inputs = vec![value("x", FLOAT, Some(&[batch, "2"]))];
+            let constants = vec![tensor("w", 11, &[2, 3]), list("axes", &[1])];
+            let report = lint("any.onnx", model(inputs, constants, nodes.clone()));
+            let [finding] = report.findings() else { panic!("{report}") };
+            assert_eq!((finding.code.as_str(), &*finding.label), expected, "{report}");
+            let text = report.to_string();
+            assert!(!text.contains("60") && !text.contains("constant"), "{report}");
+        }
+    };
+    // The weights are f64.
+    illegal(vec![node("MatMul", &["x", "w"], &["y"], &[])], ("element-type-mismatch", "y"));
+    let with_sizes = vec![
+        node("Shape", &["x"], &["s"], &[]),
+        node("Unsqueeze", &["s", "axes"], &["column"], &[]),
+        node("MatMul", &["x", "column"], &["y"], &[]),
+    ];
+    illegal(with_sizes, ("element-type-mismatch", "y"));
+    illegal(vec![node("Softmax", &["x"], &["y"], &[int("axis", 3)])], ("axis-out-of-range", "y"));
+    // 35 channels do not divide by 9, but other numbers do.
+    let inputs = vec![value("x", FLOAT, Some(&["1", "C", "4", "4"]))];
+    let nodes = vec![node("DepthToSpace", &["x"], &["y"], &[int("blocksize", 3)])];
+    let report = lint("any.onnx", model(inputs, Vec::new(), nodes));
+    assert_eq!(found(&report), []);
+}
+
 /// A stack of all steps has the trip count as size unless a condition may end the loop before.
 #[test]
 fn stacks_of_loops_have_the_size_of_the_steps_that_run() {

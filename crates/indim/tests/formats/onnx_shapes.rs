@@ -23,7 +23,9 @@ fn described(report: &LintReport) -> String {
             _ => None,
         });
         let problem = node.problems.first().or(illegal);
-        let is_conditional = !node.conditions.is_empty();
+        let mut verdicts = node.broadcasts.iter().map(|broadcast| &broadcast.verdict);
+        let is_conditional = !node.conditions.is_empty()
+            || verdicts.any(|verdict| matches!(verdict, Verdict::LegalIf(..)));
         let verdict = match (problem.is_some(), is_conditional) {
             (true, _) => "illegal",
             (false, true) => "legal if",

@@ -57,6 +57,19 @@ NAMES = {
     "Upsample": "the product of a size with a name and a scale depends on rounding",
 }
 
+# indim accepts wrong sizes with names. Operators, and the reason.
+MISSED_NAMES = {
+    "DepthToSpace": "blocksize divides some numbers of channels",
+    "GatherND": "the rank of the data that are left depends on a size with a name",
+    "GatherElements": "the condition that a size is at most another one is not recorded",
+    "Pad": "the width that a reflection allows depends on a size with a name",
+    "QLinearMatMul": "scales of a vector are not checked",
+    "ScatterND": "the rank of the updates depends on a size with a name",
+    "SpaceToDepth": "blocksize divides some sizes",
+    "Split": "the number of parts divides some sizes",
+    "TopK": "the condition that k is at most a size is not recorded",
+}
+
 
 def reason(case, kind):
     """The reason why a difference is no fault; None if it is a fault."""
@@ -89,6 +102,8 @@ def reason(case, kind):
         return "a kernel larger than its axis: ONNX divides towards 0"
     if kind == "unknown size" and operator == "Resize" and is_empty:
         return "no scale gives an empty axis a size"
+    if kind == "missed with names":
+        return MISSED_NAMES.get(operator)
     if "with names" in kind:
         return NAMES.get(operator)
     return None
