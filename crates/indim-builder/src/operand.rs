@@ -63,6 +63,9 @@ impl GraphBuilder {
     /// Like [`GraphBuilder::convert`].
     #[track_caller]
     pub fn literal(&self, literal: Literal, dtype: DType) -> BuildResult {
+        if let Literal::Complex(value) = literal {
+            return self.convert(self.scalar(value), dtype);
+        }
         // Literals of integer types do not go through `f64`, which does not represent all 64-bit
         // integers.
         match (literal.to_int(), dtype) {

@@ -32,6 +32,8 @@ pub enum Literal {
     Int(i128),
     /// A number with a point or an exponent, `inf`, `nan` or `pi`.
     Float(f64),
+    /// A number with an imaginary part, such as `2j`.
+    Complex(c128),
 }
 
 impl Literal {
@@ -53,6 +55,7 @@ impl Literal {
             Literal::Bool(_) => "truth value",
             Literal::Int(_) => "whole number",
             Literal::Float(_) => "number with a fraction",
+            Literal::Complex(_) => "complex number",
         }
     }
 
@@ -62,6 +65,7 @@ impl Literal {
             Literal::Bool(_) => DType::Bool,
             Literal::Int(_) => DType::I64,
             Literal::Float(_) => DType::F64,
+            Literal::Complex(_) => DType::C128,
         }
     }
 
@@ -70,21 +74,22 @@ impl Literal {
         matches!(self, Literal::Int(value) if value < 0)
     }
 
-    /// The integer value; `bool` is 0 or 1; `None` for a float.
+    /// The integer value; `bool` is 0 or 1; `None` for other numbers.
     pub fn to_int(self) -> Option<i128> {
         match self {
             Literal::Bool(value) => Some(i128::from(value)),
             Literal::Int(value) => Some(value),
-            Literal::Float(_) => None,
+            Literal::Float(_) | Literal::Complex(_) => None,
         }
     }
 
-    /// The nearest `f64`, like Python's conversion.
+    /// The nearest `f64`, like Python's conversion; the real part of a complex number.
     pub fn to_float(self) -> f64 {
         match self {
             Literal::Bool(value) => f64::from(u8::from(value)),
             Literal::Int(value) => value as f64,
             Literal::Float(value) => value,
+            Literal::Complex(value) => value.re,
         }
     }
 
@@ -115,8 +120,8 @@ impl Literal {
             (_, DType::Bf16) => Array::from_scalar(convert_number::<bf16>(float)),
             (_, DType::F32) => Array::from_scalar(float as f32),
             (_, DType::F64) => Array::from_scalar(float),
-            (_, DType::C64) => Array::from_scalar(convert_number::<c64>(float)),
-            (_, DType::C128) => Array::from_scalar(convert_number::<c128>(float)),
+            (_, DType::C64) => Array::from_scalar(convert_number::<c64>(self.to_complex())),
+            (_, DType::C128) => Array::from_scalar(self.to_complex()),
             (_, DType::F8E4m3fn) => Array::from_scalar(convert_number::<f8e4m3fn>(float)),
             (_, DType::F8E5m2) => Array::from_scalar(convert_number::<f8e5m2>(float)),
             (_, DType::F8E4m3fnuz) => Array::from_scalar(convert_number::<f8e4m3fnuz>(float)),
@@ -133,6 +138,34 @@ impl Literal {
             Literal::Bool(value) => value,
             Literal::Int(value) => value != 0,
             Literal::Float(value) => value != 0.0,
+            Literal::Complex(value) => value.re != 0.0 || value.im != 0.0,
+        }
+    }
+
+    /// The number as a complex number.
+    fn to_complex(self) -> c128 {
+        match self {
+            Literal::Complex(value) => value,
+            real => c128::new(real.to_float(), 0.0),
+        }
+    }
+
+    /// Whether two numbers have the same kind and bits: -0.0 differs from 0.0, and a NaN equals itself.
+    ///
+    /// ```
+    /// use indim_graph::Literal;
+    ///
+    /// assert!(Literal::Float(f64::NAN).is_identical(Literal::Float(f64::NAN)));
+    /// assert!(!Literal::Float(-0.0).is_identical(Literal::Float(0.0)));
+    /// assert!(!Literal::Int(1).is_identical(Literal::Float(1.0)));
+    /// ```
+    pub fn is_identical(self, other: Literal) -> bool {
+        match (self, other) {
+            (Literal::Float(x), Literal::Float(y)) => x.to_bits() == y.to_bits(),
+            (Literal::Complex(x), Literal::Complex(y)) => {
+                x.re.to_bits() == y.re.to_bits() && x.im.to_bits() == y.im.to_bits()
+            }
+            (x, y) => x == y,
         }
     }
 
@@ -141,6 +174,7 @@ impl Literal {
         match self {
             Literal::Bool(_) => dtype == DType::Bool,
             Literal::Int(_) => dtype != DType::Bool,
+            Literal::Complex(_) => dtype.class() == DTypeClass::Complex,
             Literal::Float(_) => match dtype.class() {
                 DTypeClass::Float | DTypeClass::Complex => true,
                 DTypeClass::Storage => dtype.is_float8(),
@@ -166,16 +200,17 @@ impl fmt::Display for Literal {
             Literal::Bool(false) => formatter.write_str("False"),
             Literal::Int(value) => write!(formatter, "{value}"),
             Literal::Float(value) => write!(formatter, "{value:?}"),
+            Literal::Complex(value) if value.re == 0.0 && value.re.is_sign_positive() => {
+                write!(formatter, "{:?}j", value.im)
+            }
+            Literal::Complex(value) => write!(formatter, "({:?}{:+?}j)", value.re, value.im),
         }
     }
 }
 
 /// Conversion by the rule of the operation `convert`.
-fn convert_number<T: Element>(value: f64) -> T
-where
-    f64: ConvertTo<T>,
-{
-    ConvertTo::<T>::convert(value)
+fn convert_number<T: Element>(value: impl ConvertTo<T>) -> T {
+    value.convert()
 }
 
 /// The smallest and the largest value of an integer type; `None` for other types.

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::numpy_api::{NumpyArray, ObjectKind};
 use crate::operand::{Operand, OperandType, is_number};
@@ -380,5 +380,6 @@ pub(crate) fn python_number(py: Python<'_>, number: Literal) -> PyResult<Bound<'
         Literal::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
         Literal::Int(value) => value.into_pyobject(py)?.into_any(),
         Literal::Float(value) => value.into_pyobject(py)?.into_any(),
+        Literal::Complex(value) => PyComplex::from_doubles(py, value.re, value.im).into_any(),
     })
 }

@@ -4,6 +4,7 @@
 //! `__array_interface__`, `__array__`, DLPack, and last as sequences of numbers.
 
 use indim::ArrayType;
+use indim::array::c128;
 use indim::graph::Literal;
 use indim::text::Numbers;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -28,7 +29,7 @@ pub(crate) enum Operand<'py> {
 pub(crate) enum OperandType {
     /// Any array of this type.
     Array(ArrayType),
-    /// Any number of this kind (integer or float); the value is the one at compilation.
+    /// Any number of this kind (integer, float or complex); the value is the one at compilation.
     Input(Literal),
     /// This number.
     Number(Literal),
@@ -42,7 +43,7 @@ impl OperandType {
                 x.dtype == y.dtype && x.shape.rank() == y.shape.rank()
             }
             (OperandType::Input(x), OperandType::Input(y)) => is_same_kind(*x, *y),
-            (OperandType::Number(x), OperandType::Number(y)) => is_same_number(*x, *y),
+            (OperandType::Number(x), OperandType::Number(y)) => x.is_identical(*y),
             _ => false,
         }
     }
@@ -144,7 +145,7 @@ impl<'py> Operand<'py> {
             (
                 Operand::Number(number) | Operand::Constant(number),
                 OperandType::Number(expected),
-            ) => is_same_number(*number, *expected),
+            ) => number.is_identical(*expected),
             _ => false,
         }
     }
@@ -155,17 +156,9 @@ pub(crate) fn number_inputs(operands: &[Operand<'_>]) -> Vec<Literal> {
     operands.iter().filter_map(Operand::input).collect()
 }
 
-/// Whether two numbers are of one kind: both truth values, both integers or both floats.
+/// Whether two numbers are of one kind, such as two integers.
 fn is_same_kind(x: Literal, y: Literal) -> bool {
     core::mem::discriminant(&x) == core::mem::discriminant(&y)
-}
-
-/// Whether two numbers are of one kind and value: -0.0 is not 0.0, and a NaN is itself.
-pub(crate) fn is_same_number(x: Literal, y: Literal) -> bool {
-    match (x, y) {
-        (Literal::Float(x), Literal::Float(y)) => x.to_bits() == y.to_bits(),
-        _ => x == y,
-    }
 }
 
 /// Whether `object` is a number of Python or NumPy.
@@ -205,8 +198,8 @@ pub(crate) fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<L
     if let Ok(value) = object.cast::<PyFloat>() {
         return Ok(Some(Literal::Float(value.value())));
     }
-    // A Python complex number becomes a NumPy scalar.
-    Ok(None)
+    let value = object.cast::<PyComplex>()?;
+    Ok(Some(Literal::Complex(c128::new(value.real(), value.imag()))))
 }
 
 static NUMPY_GENERIC: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

@@ -369,7 +369,7 @@ def test_an_assignment_says_what_to_write():
         x[0] = 1
 
     with pytest.raises(
-        TypeError, match=r"`x` cannot be assigned to while .*assign is traced: write np.where"
+        TypeError, match=r"`x` cannot be assigned to while .*assign is traced: write `x.at\[key\].set"
     ):
         indim.jit(assign)(np.ones(3))
     with pytest.raises(TypeError, match="write indim.asarray"):

@@ -296,3 +296,65 @@ def test_numbers_that_a_batch_must_know_are_known():
         np.testing.assert_array_equal(branches(X, n), np.where(X > 0, X * n, X - n))
     with pytest.raises(indim.IndimError):
         indim.vmap(lambda x, n: x + n, in_axes=(0, None))(X.astype("u1") % 2, 300)
+
+
+COMPLEX_USES = {
+    "product": lambda x, k: x * k,
+    "left": lambda x, k: k + x,
+    "quotient": lambda x, k: x / k,
+    "negative": lambda x, k: -k * x,
+    "where": lambda x, k: np.where(x == 1, x, k),
+    "select": lambda x, k: np.select([x == 1], [k], x),
+    "ufunc": lambda x, k: np.subtract(k, x),
+    "comparison": lambda x, k: x == k,
+}
+
+
+@pytest.mark.parametrize("use", COMPLEX_USES.values(), ids=COMPLEX_USES)
+@pytest.mark.parametrize("dtype", ["?", "i1", "i4", "u8", "f2", "f4", "f8", "c8", "c16"])
+def test_complex_numbers_are_weak(use, dtype):
+    x = np.array([1, 0, 1]).astype(dtype)
+    for k in (1 + 2j, complex(-0.5, 3)):
+        expected = use(x, k)
+        for result in (
+            indim.jit(use)(x, k),
+            indim.jit(lambda x: use(x, k))(x),
+            indim.jit(lambda x, k: indim.vmap(lambda x: use(x, k))(x))(x, k),
+            indim.vmap(use, in_axes=(0, None))(x, k),
+            indim.jit(lambda x, k: indim.lax.map(lambda x: use(x, k), x))(x, k),
+        ):
+            assert result.dtype == expected.dtype
+            np.testing.assert_allclose(result, expected, rtol=1e-3 if dtype == "f2" else 1e-6)
+
+
+def test_complex_numbers_are_inputs_of_programs():
+    x = np.ones(3, np.float32)
+    f = indim.jit(lambda x, k: x * k + k)
+    for k in (1j, 2 - 1j, 0j):
+        assert f(x, k).dtype == np.complex64 and f(x, k)[0] == 2 * k
+    assert f.trace_count == 1
+    for text in ("x * k", "x * 2j", "x * (1 + 2j - 1)", "-x * -k"):
+        result = indim.evaluate(text, local_dict={"x": x, "k": 2j})
+        assert result.dtype == np.complex64 and result[0] == 2j
+    assert indim.multiply(x, 2j).dtype == np.complex64
+    assert indim.evaluate("x * k", x=x, k=np.complex128(2j)).dtype == np.complex128
+    gradient = indim.grad(lambda x, k: np.sum(np.abs(x * k) ** 2))(x, 3j)
+    assert gradient.dtype == np.float32 and gradient[0] == 18
+    assert indim.fori_loop(0, 2, lambda i, s: s * 1j, x.astype(np.complex64)).dtype == np.complex64
+    assert indim.fori_loop(0, 2, lambda i, s: s * 1j, 1j) == -1j
+    padded = indim.jit(lambda z: np.pad(z, 1, constant_values=1j))(x.astype(np.complex64))
+    assert padded[0] == 1j and padded.dtype == np.complex64
+    assert indim.jit(lambda x: 2j)(x) == 2j
+
+
+def test_arithmetic_of_complex_numbers_in_texts():
+    pairs = {"(1 + 2j) * (3 - 1j)": 5 + 5j, "-2j": -2j, "+2j": 2j, "1j / 2": 0.5j, "2j == 2j": True, "1j": 1j}
+    for text, expected in pairs.items():
+        assert indim.evaluate(text) == expected
+    assert abs(indim.evaluate("2j ** 2") + 4) < 1e-15
+    with pytest.raises(indim.ExprError, match="divide by zero"):
+        indim.evaluate("1j / 0")
+    with pytest.raises(indim.ElementTypeError, match="complex numbers have no order"):
+        indim.evaluate("1j < 2")
+    with pytest.raises(indim.ExprError, match="is a complex number, but meets f32"):
+        indim.evaluate("x * 2j", x=np.ones(2, np.float32), rule="xla")

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, Graph, Literal, evaluate};
-use indim_ops::DType;
+use indim_ops::{DType, c128};
 use indim_shape::RuleSet;
 use indim_text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 use proptest::prelude::*;
@@ -141,7 +141,7 @@ fn expression() -> impl Strategy<Value = String> {
 
 /// Expressions in which numbers meet numbers.
 fn of_two_again() -> impl Strategy<Value = String> {
-    let leaf = || prop::sample::select(vec!["k", "m", "1", "2.5", "(1 - k)", "x"]);
+    let leaf = || prop::sample::select(vec!["k", "m", "1", "2.5", "2j", "(1 - k)", "x"]);
     (prop::sample::select(&OF_TWO[..6]), leaf(), leaf())
         .prop_map(|(pattern, x, y)| pattern.replace('#', x).replace('@', y))
 }
@@ -153,6 +153,8 @@ fn number() -> impl Strategy<Value = Literal> {
         prop::sample::select(vec![-0.0, 0.0, 0.5, 2.0, 3.0, -1.0, 1e300, f64::INFINITY, f64::NAN])
             .prop_map(Literal::Float),
         any::<f64>().prop_map(Literal::Float),
+        (prop::sample::select(vec![0.0, -0.0, 1.5]), prop::sample::select(vec![-2.0, 0.0, 1.0]))
+            .prop_map(|(re, im)| Literal::Complex(c128::new(re, im))),
         any::<bool>().prop_map(Literal::Bool),
     ]
 }
@@ -211,7 +213,8 @@ fn elements_of_numbers_are_those_that_literals_become() {
     let floats = [0.0, -0.0, 0.1, 2.5, -7.9, 1e-8, 65519.9, 65520.0, 1e39, 1e300, f64::NAN];
     let floats = floats.into_iter().chain([f64::INFINITY, -1e300]).map(Literal::Float);
     let integers = [0, 1, -1, 3, 255, 1 << 40, (1 << 53) - 1].map(Literal::Int);
-    for number in floats.chain(integers) {
+    let complex = [c128::new(0.1, -2.5), c128::new(-0.0, 1e300)].map(Literal::Complex);
+    for number in floats.chain(integers).chain(complex) {
         for dtype in DType::ALL.iter().copied().filter(|&dtype| number.fits(dtype)) {
             let b = GraphBuilder::new();
             let literal = b.literal(number, dtype).unwrap();

@@ -61,6 +61,8 @@ enum InputKind {
     WholeNumber,
     /// A float, whole or not: an input of the program.
     Float,
+    /// A complex number: an input of the program.
+    Complex,
     /// A truth value or a larger integer: a constant of the program, so its value belongs to the key.
     Constant(Literal),
 }
@@ -74,6 +76,7 @@ impl InputKind {
             }
             Input::Number(number) if !Numbers::accepts(*number) => InputKind::Constant(*number),
             Input::Number(Literal::Int(_)) => InputKind::WholeNumber,
+            Input::Number(Literal::Complex(_)) => InputKind::Complex,
             Input::Number(_) => InputKind::Float,
         }
     }

@@ -77,7 +77,7 @@ impl ParameterType for f64 {
 
     fn read(number: Literal) -> Option<f64> {
         match number {
-            Literal::Bool(_) => None,
+            Literal::Bool(_) | Literal::Complex(_) => None,
             Literal::Int(value) => Some(value as f64),
             Literal::Float(value) => Some(value),
         }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._numbers import is_number
 from ._tracing import Tracer, resumed
 from ._trees import filled, leaves_like, leaves_of, mapped, shown
 
@@ -113,7 +114,7 @@ def zero_of(value):
 
 def of_type(value, like, custom, what):
     """A gradient or tangent that the derivative of a function gave, in the type of its value."""
-    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+    if is_number(value):
         value = np.asarray(value, like.dtype)
     if value.dtype != like.dtype or tuple(value.shape) != tuple(like.shape):
         raise TypeError(

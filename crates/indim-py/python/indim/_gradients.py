@@ -15,6 +15,7 @@ import numpy as np
 from ._foreign import is_labelled
 from ._indim import Recorder
 from ._jit import CompiledFunction
+from ._numbers import is_number
 from ._signatures import signature_of
 from ._custom_cuts import evaluated, pull_back_cuts, push_forward_cuts
 from ._tracing import Recording, Tracer, recorded_results, running_recording
@@ -208,7 +209,7 @@ def _as_tangent(primal, tangent):
     """The tangent of an array; a number has the type of the array."""
     if isinstance(tangent, np.generic):
         return np.asarray(tangent)
-    return np.asarray(tangent, primal.dtype) if _is_number(tangent) else tangent
+    return np.asarray(tangent, primal.dtype) if is_number(tangent) else tangent
 
 
 @functools.lru_cache(maxsize=64)
@@ -332,7 +333,7 @@ def _cotangents(outer, name, results, cotangent_container, structure):
 
 
 def _cotangent(outer, name, result, cotangent):
-    if isinstance(cotangent, (bool, int, float, complex)) and not isinstance(cotangent, np.generic):
+    if is_number(cotangent):
         cotangent = np.asarray(cotangent, result.dtype)
     cotangent = outer.tracer(cotangent, "cotangent")
     if cotangent._dtype != result._dtype or cotangent._shape != result._shape:
@@ -377,16 +378,12 @@ def argument_positions(argnums):
     return operator.index(argnums)
 
 
-def _is_number(value):
-    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
-
-
 def _as_arrays(value, name):
     """An argument to differentiate: a number becomes an array of rank 0, a list of numbers an array, as in
     all calls."""
     if is_node(value):
         items = items_of(value)
-        if items and isinstance(value, (list, tuple)) and all(_is_number(item) for item in items):
+        if items and isinstance(value, (list, tuple)) and all(is_number(item) for item in items):
             return np.asarray(value)
         return rebuilt(value, [_as_arrays(item, name) for item in items])
     if isinstance(value, (bool, int)) and not isinstance(value, np.generic):
@@ -395,4 +392,4 @@ def _as_arrays(value, name):
             f"steps; pass {float(value)!r}"
         )
     # A tuple of NumPy's scalars would be one array for a compiled function.
-    return np.asarray(value) if _is_number(value) or isinstance(value, np.generic) else value
+    return np.asarray(value) if is_number(value) or isinstance(value, np.generic) else value

@@ -48,7 +48,7 @@ def _is_array(value):
 
 def _is_around(recording, value):
     """Whether a value is a number of a recording around this one."""
-    if type(value) is not Number or value._recording.is_over or type(value._value) not in (int, float):
+    if type(value) is not Number or value._recording.is_over or isinstance(value, bool):
         return False
     outer = recording.outer
     while outer is not None and outer is not value._recording:

@@ -107,6 +107,11 @@ def plain_value(value):
     return value._plain() if type(value) is Number else value
 
 
+def is_number(value):
+    """Whether a value is a number of Python, or stands for one; NumPy's scalars have an element type."""
+    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
+
+
 def is_weak(value):
     """Whether a value is a number that takes the type of the arrays that it meets."""
     return type(value) in (int, float, complex, Number)

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _foreign, _functions, _scatters
 from ._indim import Recorder
-from ._numbers import Number, plain_value
+from ._numbers import Number, is_number, plain_value
 from ._tracing import Recording, Tracer, as_identifier, running
 from ._trees import filled, leaves_like, leaves_of, mapped, paths_of, shown
 
@@ -99,7 +99,7 @@ def switch(functions, outer, arguments):
 
 def _record_branch(outer, name, index, functions, operands):
     """The results of the function at the index; the operands that are numbers stay numbers."""
-    operands = mapped(operands, lambda leaf: leaf if _is_number(leaf) else _value(outer, leaf))
+    operands = mapped(operands, lambda leaf: leaf if is_number(leaf) else _value(outer, leaf))
     bodies, first, types = [], None, None
     for function in functions:
         body = _Body(outer, f"a branch of {name}", is_branch=True)
@@ -196,7 +196,7 @@ def _loop(outer, name, initial, condition, body, limit):
 def _loop_bound(outer, bound):
     """A bound of a counted loop: a number, or a value of 64 bits."""
     bound = _known(outer, bound)
-    if _is_number(bound) and type(bound) is int:
+    if is_number(bound) and type(bound) is int:
         return bound
     bound = _value(outer, bound)
     if bound._shape or not np.issubdtype(bound.dtype, np.integer):
@@ -242,7 +242,7 @@ def _value(recording, leaf):
         recorder = leaf._recording.recorder(leaf._name)
         number = Tracer(leaf._recording, recorder.record("copy", [leaf._name], [], "numpy"))
         return recording.lift(number)
-    if _is_number(leaf) and not isinstance(leaf, complex):
+    if is_number(leaf):
         return Tracer(recording, recording.recorder("number").record("copy", [leaf], [], "numpy"))
     return recording.tracer(leaf, "state")
 
@@ -262,10 +262,6 @@ def _result(recording, leaf):
             "loops and branches are arrays without labels: return `x.data`"
         )
     return _value(recording, leaf)
-
-
-def _is_number(value):
-    return isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic)
 
 
 def _type(value):

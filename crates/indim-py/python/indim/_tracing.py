@@ -18,7 +18,7 @@ from . import _arrays, _captured, _foreign, _refused
 from ._advice import method_advice, refuse_given, refused_keyword
 from ._errors import ExprError
 from ._indexable import captured_array
-from ._numbers import Number, plain_value
+from ._numbers import Number, is_number, plain_value
 from ._operators import UFUNCS_OF_SYMBOLS, define_operators
 from ._trees import flatten, is_node, items_of
 
@@ -163,7 +163,7 @@ class Recording:
         if type(operand) is Number and operand._recording is self:
             return operand._name
         operand = plain_value(operand)
-        if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
+        if is_number(operand):
             return operand
         if isinstance(operand, Tracer):
             return self.lift(operand)._name
@@ -318,7 +318,7 @@ class Tracer:
     def __setitem__(self, key, value):
         raise TypeError(
             f"`{self._value_text}` cannot be assigned to while {self._recording.function} is traced: "
-            "write np.where(condition, value, x), which is a new array"
+            f"write `{self._value_text}.at[key].set(value)` or np.where(condition, value, x), a new array"
         )
 
     # Recording.
@@ -622,7 +622,7 @@ def result_tracer(recording, value):
     """A result of a traced function as a value of its recording."""
     if value is None:
         raise TypeError("the function returns None; a compiled function returns arrays")
-    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+    if is_number(value):
         operand = recording.operand(value)
         return Tracer(recording, recording.recorder("result").record("copy", [operand], [], "numpy"))
     return recording.tracer(value, "result")

@@ -241,12 +241,7 @@ def _number_of(dtype, value):
         raise TypeError("`constant_values` is one number; write several by `concatenate`")
     number = np.zeros((), dtype)
     number[...] = value
-    number = number.item()
-    if isinstance(number, complex):
-        if number.imag:
-            raise TypeError("`constant_values` is a real number; write complex ones by `concatenate`")
-        number = number.real
-    return number
+    return number.item()
 
 
 def _as_part(x, part, axis):

@@ -212,7 +212,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         self.elementwise(&operation).map(ElaboratedOperand::Array)
     }
 
-    /// Folds two literals by evaluating the operation of the table on f64.
+    /// Folds two literals by evaluating the operation of the table on f64, or c128 for complex numbers.
     fn fold_by_table(
         &self,
         operator: BinaryOperator,
@@ -220,20 +220,28 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         mark: Span,
     ) -> ElaborateResult<Literal> {
         let (op, _) = operation_of(operator);
+        let is_complex =
+            |node: &NodeIndex| matches!(self.number_value(*node), Some(Literal::Complex(_)));
+        let dtype = if nodes.iter().any(is_complex) { DType::C128 } else { DType::F64 };
         let b = GraphBuilder::new();
         let fold = || {
             let scalars = nodes.map(|node| match (self.literal(node), &self.operands[node]) {
                 (None, ElaboratedOperand::Array(value)) => Ok(value.clone()),
-                (literal, _) => b.literal(literal.unwrap_or(Literal::Int(0)), DType::F64),
+                (literal, _) => b.literal(literal.unwrap_or(Literal::Int(0)), dtype),
             });
             let [x, y] = scalars;
             let result = b.elementwise(op, &[x?, y?], &RuleSet::None)?;
             b.finish(&[result])
         };
         let graph = fold().map_err(|error| self.graph_error(error, nodes, mark))?;
-        let outputs = evaluate(&graph, &[]);
-        let element = outputs.ok().and_then(|outputs| outputs[0].scalar().ok());
-        Ok(Literal::Float(element.expect("invariant: a binary operation on f64 scalars evaluates")))
+        let outputs = evaluate(&graph, &[]).expect("invariant: an operation on scalars evaluates");
+        let [result] = outputs.as_slice() else { unreachable!("invariant: one result") };
+        let literal = match result.array_type().dtype {
+            DType::Bool => result.scalar().map(Literal::Bool),
+            DType::F64 => result.scalar().map(Literal::Float),
+            _ => result.scalar().map(Literal::Complex),
+        };
+        Ok(literal.expect("invariant: the type of a scalar"))
     }
 
     fn call(

@@ -3,7 +3,7 @@
 //! `typing.rs` determines the element type of a literal.
 
 use indim_graph::Literal;
-use indim_ops::{BinaryOperator, meaning};
+use indim_ops::{BinaryOperator, c128, meaning};
 
 use super::error::ExprErrorKind;
 use super::syntax::UnaryOperator;
@@ -14,11 +14,14 @@ pub(super) fn fold_unary(operator: UnaryOperator, x: Literal) -> Result<Literal,
     match (operator, x) {
         (UnaryOperator::Not, Literal::Bool(x)) => Ok(Literal::Bool(!x)),
         (UnaryOperator::Not, Literal::Int(x)) => Ok(Literal::Int(!x)),
-        (UnaryOperator::Not, Literal::Float(_)) => {
+        (UnaryOperator::Not, Literal::Float(_) | Literal::Complex(_)) => {
             Err(ExprErrorKind::LiteralNotWhole { operator: "~", literal: x })
         }
         (UnaryOperator::Negate, Literal::Float(x)) => Ok(Literal::Float(-x)),
-        (UnaryOperator::Plus, Literal::Float(x)) => Ok(Literal::Float(x)),
+        (UnaryOperator::Negate, Literal::Complex(x)) => {
+            Ok(Literal::Complex(c128::new(-x.re, -x.im)))
+        }
+        (UnaryOperator::Plus, Literal::Float(_) | Literal::Complex(_)) => Ok(x),
         (_, x) => {
             let x = x.to_int().unwrap_or_default();
             let is_plus = operator == UnaryOperator::Plus;
@@ -28,8 +31,8 @@ pub(super) fn fold_unary(operator: UnaryOperator, x: Literal) -> Result<Literal,
     }
 }
 
-/// Folds a binary operator, as Python computes it. `None` for a power with a float operand, which the
-/// caller evaluates through the operation of the table.
+/// Folds a binary operator, as Python computes it. `None` for a power with a float operand and for complex
+/// numbers, which the caller evaluates through the operation of the table.
 pub(super) fn fold_binary(
     operator: BinaryOperator,
     x: Literal,
@@ -39,6 +42,10 @@ pub(super) fn fold_binary(
         && let Some(value) = fold_bools(operator, x, y)
     {
         return Ok(Some(Literal::Bool(value)));
+    }
+    if matches!((x, y), (Literal::Complex(_), _) | (_, Literal::Complex(_))) {
+        let is_by_zero = operator == BinaryOperator::Divide && !y.is_true();
+        return if is_by_zero { Err(ExprErrorKind::LiteralDivisionByZero) } else { Ok(None) };
     }
     match (x.to_int(), y.to_int()) {
         (Some(x), Some(y)) => fold_integers(operator, x, y).map(Some),

@@ -6,6 +6,7 @@ use super::foreign;
 use crate::cursor::Cursor;
 use crate::span::Span;
 use indim_graph::Literal;
+use indim_ops::c128;
 
 /// An operator or punctuation symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +84,6 @@ const FOREIGN_SYMBOLS: &[(&str, &str)] = &[("&&", "&"), ("||", "|"), ("!", "~")]
 pub(super) enum Token {
     Number(Literal),
     /// `2j`: the imaginary part.
-    Imaginary(f64),
     Name,
     Symbol(Symbol),
     End,
@@ -196,7 +196,8 @@ fn is_decimal(text: &str) -> bool {
 fn numeric_token(text: &str) -> Result<Token, ExprErrorKind> {
     match text.strip_suffix(['j', 'J']) {
         Some(imaginary) if is_decimal(text) => {
-            number(imaginary).map(|literal| Token::Imaginary(literal.to_float()))
+            let part = number(imaginary)?.to_float();
+            Ok(Token::Number(Literal::Complex(c128::new(0.0, part))))
         }
         _ => number(text).map(Token::Number),
     }
@@ -253,7 +254,7 @@ fn without_underscores(text: &str, after_prefix: bool) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lexer, Literal, Token};
+    use super::{Lexer, Literal, Token, c128};
 
     fn first(text: &str) -> Result<Token, &'static str> {
         Lexer::new(text).next().map(|(token, _)| token).map_err(|error| error.code())
@@ -263,6 +264,7 @@ mod tests {
     fn numbers_are_read_as_python_reads_them() {
         let int = |value| Ok(Token::Number(Literal::Int(value)));
         let float = |value| Ok(Token::Number(Literal::Float(value)));
+        let imaginary = |part| Ok(Token::Number(Literal::Complex(c128::new(0.0, part))));
         assert_eq!(first("0"), int(0));
         assert_eq!(first("00"), int(0));
         assert_eq!(first("1_000_000"), int(1_000_000));
@@ -276,8 +278,8 @@ mod tests {
         assert_eq!(first("1_0.2_5e-1_0"), float(10.25e-10));
         assert_eq!(first("1e999"), float(f64::INFINITY));
         assert_eq!(first("1e-2-3"), float(0.01));
-        assert_eq!(first("1.5e1j"), Ok(Token::Imaginary(15.0)));
-        assert_eq!(first("2J"), Ok(Token::Imaginary(2.0)));
+        assert_eq!(first("1.5e1j"), imaginary(15.0));
+        assert_eq!(first("2J"), imaginary(2.0));
         for bad in [
             "007", "1__0", "1_", "1_.5", "1._5", "2x", "1jj", "0x1j", "1ej", "0xg", "0x", "0b2",
             "1e", "1e+", "1.2.3",

@@ -7,6 +7,7 @@
 //! rounding to a number of digits, adds a guard: the program is valid for this value only.
 
 use core::fmt;
+use core::mem::{Discriminant, discriminant};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_builder::{GraphBuilder, Value};
@@ -71,8 +72,8 @@ pub struct NumberProgram {
     steps: Vec<NumberStep>,
     /// The names of the inputs.
     names: Vec<Arc<str>>,
-    /// For each step, whether its result in the elaboration is a whole number.
-    are_whole: Vec<bool>,
+    /// The kind of each step's result in the elaboration.
+    kinds: Vec<Discriminant<Literal>>,
     /// The step and the element type of each scalar input of the graph: its parameters of rank 0.
     casts: Vec<(usize, DType)>,
     /// Steps that must have these values.
@@ -99,7 +100,7 @@ impl Numbers {
         match number {
             Literal::Bool(_) => false,
             Literal::Int(value) => value.unsigned_abs() <= MAX_WHOLE_INPUT,
-            Literal::Float(_) => true,
+            Literal::Float(_) | Literal::Complex(_) => true,
         }
     }
 
@@ -127,7 +128,7 @@ impl NumberProgram {
 
     fn add(&mut self, step: NumberStep, value: Literal) -> usize {
         self.steps.push(step);
-        self.are_whole.push(matches!(value, Literal::Int(_)));
+        self.kinds.push(discriminant(&value));
         self.steps.len() - 1
     }
 
@@ -179,7 +180,7 @@ impl NumberProgram {
     /// The value of each step, if all guards hold.
     fn values(&self, given: &[Literal]) -> Option<Vec<Literal>> {
         let mut values = Vec::with_capacity(self.steps.len());
-        for (step, is_whole) in self.steps.iter().zip(&self.are_whole) {
+        for (step, kind) in self.steps.iter().zip(&self.kinds) {
             let value = match *step {
                 NumberStep::Input(position) => *given.get(position)?,
                 NumberStep::Literal(literal) => literal,
@@ -192,22 +193,14 @@ impl NumberProgram {
             // A truth value or a large number is a constant of the program, and a number of another kind
             // than in the elaboration changes the types. Both are valid only under a guard.
             let is_input = matches!(step, NumberStep::Literal(_))
-                || (Numbers::accepts(value) && matches!(value, Literal::Int(_)) == *is_whole);
+                || (Numbers::accepts(value) && discriminant(&value) == *kind);
             if !is_input && !self.guards.iter().any(|(other, _)| *other == values.len() - 1) {
                 return None;
             }
         }
-        let is_guard_met = |&(step, value): &(usize, Literal)| is_same_number(values[step], value);
+        let is_guard_met = |&(step, value): &(usize, Literal)| values[step].is_identical(value);
         let fits = |&(step, dtype): &(usize, DType)| values[step].fits(dtype);
         (self.guards.iter().all(is_guard_met) && self.casts.iter().all(fits)).then_some(values)
-    }
-}
-
-/// Whether two numbers have the same kind and bits: -0.0 differs from 0.0, and a NaN equals itself.
-fn is_same_number(x: Literal, y: Literal) -> bool {
-    match (x, y) {
-        (Literal::Float(x), Literal::Float(y)) => x.to_bits() == y.to_bits(),
-        _ => x == y,
     }
 }
 

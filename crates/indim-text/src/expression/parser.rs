@@ -20,7 +20,6 @@ use super::syntax::{
 };
 use crate::limits::{LimitError, ParseLimits};
 use crate::span::Span;
-use indim_graph::Literal;
 
 pub(super) type ParseResult<T> = Result<T, ExprError>;
 
@@ -106,7 +105,6 @@ impl<'t> Parser<'t> {
                 Token::Number(literal) => {
                     return self.add(SyntaxNodeKind::Literal(literal), span, span);
                 }
-                Token::Imaginary(part) => return self.imaginary(part, span),
                 Token::Name => {
                     if let Some(operand) = self.name_or_call(span)? {
                         return Ok(operand);
@@ -122,16 +120,6 @@ impl<'t> Parser<'t> {
                 Token::End => return Err(self.unexpected(span, "a value")),
             }
         }
-    }
-
-    /// `2j` is `complex(0.0, 2.0)`.
-    fn imaginary(&mut self, part: f64, span: Span) -> ParseResult<NodeIndex> {
-        let parts = [0.0, part];
-        let mut operands = Vec::with_capacity(parts.len());
-        for part in parts {
-            operands.push(self.add(SyntaxNodeKind::Literal(Literal::Float(part)), span, span)?);
-        }
-        self.add(call_of_table(Op::Complex, operands), span, span)
     }
 
     /// A name as a value, or the start of a call; `None` if an operand of the call follows.

@@ -70,8 +70,8 @@ pub(super) fn plan_without_promotion(
 ) -> TypingResult<TypingPlan> {
     let equal = &operands[usize::from(op.first_is_bool())..];
     let dtype = strict_dtype(equal, op.takes(DType::I64))?;
-    if let (true, OperandType::Literal(literal @ (Literal::Int(_) | Literal::Float(_)))) =
-        (op.first_is_bool(), operands[0])
+    if let (true, OperandType::Literal(literal)) = (op.first_is_bool(), operands[0])
+        && !literal.is_of_kind(DType::Bool)
     {
         return Err(ExprErrorKind::LiteralKind { literal, dtype: DType::Bool });
     }
@@ -254,6 +254,15 @@ fn float_dtype(common: DType, operands: &[OperandType]) -> DType {
     }
 }
 
+/// The type of elements of `dtype` with a complex number: c64 for floats below f64.
+fn complex_dtype(dtype: DType) -> DType {
+    match dtype {
+        DType::C64 | DType::F32 | DType::F16 | DType::Bf16 => DType::C64,
+        narrow if narrow.is_float8() => DType::C64,
+        _ => DType::C128,
+    }
+}
+
 fn is_comparison(op: Op) -> bool {
     matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
 }
@@ -306,15 +315,16 @@ fn literals(operands: &[OperandType]) -> impl Iterator<Item = Literal> {
     })
 }
 
-/// The type of literals without an array: bool, i64 or f64 by their kinds; f64 if the operation does not take
-/// i64.
+/// The type of literals without an array: bool, i64, f64 or c128 by their kinds; f64 in place of i64 if the
+/// operation does not take i64.
 fn literal_dtype(operands: &[OperandType], takes_i64: bool) -> DType {
     let dtype = literals(operands).map(Literal::default_dtype).max().unwrap_or(DType::Bool);
     if dtype == DType::I64 && !takes_i64 { DType::F64 } else { dtype }
 }
 
-/// The common type of the arrays. A float literal turns integers and bool into f64, and a whole number
-/// turns bool into i64. Without an array, the type is that of [`literal_dtype`].
+/// The common type of the arrays. A float literal turns integers and bool into f64, a whole number turns
+/// bool into i64, and a complex number turns a real type into the complex type of its precision. Without
+/// an array, the type is that of [`literal_dtype`].
 fn common_dtype(operands: &[OperandType], takes_i64: bool) -> TypingResult<DType> {
     let common = promote_all(arrays(operands).collect())
         .map_err(|(left, right)| ExprErrorKind::NoPromotion { left, right })?;
@@ -322,6 +332,7 @@ fn common_dtype(operands: &[OperandType], takes_i64: bool) -> TypingResult<DType
     Ok(literals(operands).fold(common, |common, literal| match literal {
         Literal::Float(_) if common == DType::Bool || common.is_integer() => DType::F64,
         Literal::Int(_) if common == DType::Bool => DType::I64,
+        Literal::Complex(_) => complex_dtype(common),
         _ => common,
     }))
 }
