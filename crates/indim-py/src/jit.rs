@@ -21,9 +21,11 @@ use crate::argument::{Argument, ArgumentDescription, ArgumentType};
 use crate::cached_computation::CachedComputation;
 use crate::captured::{CaptureDescription, Captures};
 use crate::casting::Casting;
+use crate::computation::CompiledVariant;
 use crate::engine::{GraphParts, engine, graph_parts, is_for_engine};
 use crate::error::computation_error;
 use crate::internal_error::guard;
+use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, OperandType};
 use crate::order::{order_name, parse_order};
 use crate::out::variant_into;
@@ -79,6 +81,14 @@ fn is_size_from_data(py: Python<'_>, error: &PyErr) -> bool {
     class.is_ok_and(|class| error.is_instance(py, class))
 }
 
+static SHAPE_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Whether an operation does not take the shapes of its operands.
+fn is_shape_error(py: Python<'_>, error: &PyErr) -> bool {
+    let class = SHAPE_ERROR.import(py, "indim._errors", "ShapeError");
+    class.is_ok_and(|class| error.is_instance(py, class))
+}
+
 impl CompiledFunction {
     fn traces(&self) -> MutexGuard<'_, Vec<Arc<Trace>>> {
         self.traces.lock().unwrap_or_else(PoisonError::into_inner)
@@ -123,6 +133,40 @@ impl CompiledFunction {
         // Dropping objects may run Python code that calls this function, so it is done without the lock.
         drop(evicted);
         Ok(trace)
+    }
+
+    /// A new trace for the sizes of these arguments; `None` if that for their types and ranks has a program
+    /// for these sizes, or is already one for these sizes alone.
+    fn trace_for_sizes<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Option<Arc<Trace>>> {
+        let arguments = self.arguments(args)?;
+        let known = self.trace(py, &arguments)?;
+        let operands = known.operands(py, arguments)?;
+        if known.has_used_sizes || known.cached.variant(&operands, &[]).is_ok() {
+            return Ok(None);
+        }
+        let arguments = self.arguments(args)?;
+        let trace = Arc::new(Trace { has_used_sizes: true, ..self.record(py, &arguments, None)? });
+        drop(self.insert(&trace, None));
+        Ok(Some(trace))
+    }
+
+    /// The program of a trace for these arguments, compiled now if none exists.
+    fn compiled_call<'py>(
+        &self,
+        py: Python<'py>,
+        trace: Arc<Trace>,
+        arguments: Vec<Argument<'py>>,
+        options: &Options<'py>,
+    ) -> PyResult<CompiledCall<'py>> {
+        let operands = trace.operands(py, arguments)?;
+        let outputs = options.out.as_ref().map(|out| trace.structure.outputs(out)).transpose()?;
+        let (cached, casting) = (&trace.cached, options.casting);
+        let compiled = variant_into(py, cached, &operands, outputs.as_deref(), casting)?;
+        Ok(CompiledCall { trace, operands, outputs, compiled })
     }
 
     /// Adds a trace, and replaces a stale one; returns evicted traces.
@@ -171,6 +215,14 @@ impl CompiledFunction {
             structure,
         })
     }
+}
+
+/// A call that is ready to run.
+struct CompiledCall<'py> {
+    trace: Arc<Trace>,
+    operands: Vec<Operand<'py>>,
+    outputs: Option<Vec<Option<NumpyArray<'py>>>>,
+    compiled: Arc<CompiledVariant>,
 }
 
 /// The name of a function in profiles.
@@ -272,12 +324,17 @@ impl CompiledFunction {
                 }
                 trace => trace?,
             };
-            let operands = trace.operands(py, arguments)?;
-            let outputs =
-                options.out.as_ref().map(|out| trace.structure.outputs(out)).transpose()?;
-            let cached = &trace.cached;
-            let compiled =
-                variant_into(py, cached, &operands, outputs.as_deref(), options.casting)?;
+            let call = match this.compiled_call(py, trace, arguments, &options) {
+                Err(error) if is_shape_error(py, &error) => {
+                    // Other shapes may ask for other operations than those of an earlier trace.
+                    let Some(trace) = this.trace_for_sizes(py, &args)? else {
+                        return Err(error);
+                    };
+                    this.compiled_call(py, trace, this.arguments(&args)?, &options)?
+                }
+                call => call?,
+            };
+            let CompiledCall { trace, operands, outputs, compiled } = call;
             let outputs = outputs.unwrap_or_default();
             let label = || name_of(this.function.bind(py));
             let results = run(py, &compiled, &operands, &outputs, options.order, label)?;

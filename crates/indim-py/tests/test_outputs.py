@@ -122,3 +122,18 @@ def test_put_along_axis_returns_a_new_array():
         np.testing.assert_array_equal(X, before)
     with pytest.raises(ValueError, match="same number of dimensions"):
         indim.put_along_axis(X, [1], 2, 0)
+
+
+def test_out_and_where_of_equal_shapes_and_then_of_a_broadcast():
+    def divided(x, y):
+        return np.divide(x, y, out=np.zeros_like(x), where=y != 0)
+
+    f, x = indim.jit(divided), np.ones((4, 3))
+    for shape in ((4, 3), (1, 3), (4, 1), (4, 3)):
+        y = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(float)
+        np.testing.assert_array_equal(f(x, y), divided(x, y))
+        np.testing.assert_array_equal(f(x[:2], y[:2]), divided(x[:2], y[:2]))
+    with pytest.raises(indim.ShapeError, match="select|divide"):
+        f(x, np.ones((4, 2)))
+    with pytest.raises(ValueError, match="broadcast"):
+        f(x[:1], x)
