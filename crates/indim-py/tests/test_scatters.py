@@ -61,7 +61,7 @@ def test_modes_say_what_an_index_out_of_range_does():
     np.testing.assert_array_equal(indim.at(x)[i].add(1, mode="wrap"), [1, 0, 3])
     with pytest.raises(IndexError, match="index 5"):
         indim.at(x)[i].add(1)
-    with pytest.raises(TypeError, match="along the first axis"):
+    with pytest.raises(TypeError, match="along the first axes"):
         indim.at(X)[:, 0].add(1, mode="drop")
     np.testing.assert_array_equal(indim.at(x)[i - 1].add(1, mode="drop"), [0, 1, 1])
     with pytest.raises(ValueError, match="drop"):
@@ -169,12 +169,13 @@ def test_updates_of_elements_read_those_that_they_write():
             np.testing.assert_array_equal(of(lambda at: at.divide(2.0, mode=mode)), [0.5, 2, 2])
             np.testing.assert_array_equal(of(lambda at: at.power(2.0, mode=mode)), [1, 2, 16])
             np.testing.assert_array_equal(of(lambda at: at.apply(lambda x: x + 1, mode=mode)), [2, 2, 5])
-        found = wrap(lambda x, i: indim.at(x)[i].divide(2.0, mode="clip"))(x, np.array([-1, 3]))
+        # As in JAX, negative indices count from the end in every mode.
+        found = wrap(lambda x, i: indim.at(x)[i].divide(2.0, mode="clip"))(x, np.array([-4, 2]))
         np.testing.assert_array_equal(found, [0.5, 2, 2])
         found = wrap(lambda x, i: indim.at(x)[i].divide(2.0, mode="wrap"))(x, np.array([-1, 3]))
         np.testing.assert_array_equal(found, [0.5, 2, 2])
     for update in ("divide", "power"):
-        with pytest.raises(TypeError, match="mode='drop' takes one array of integers"):
+        with pytest.raises(TypeError, match="mode='drop' takes integers and arrays of integers"):
             getattr(indim.at(x)[1:], update)(2.0, mode="drop")
 
 
@@ -185,17 +186,50 @@ def test_elements_at_indices_out_of_range():
         nan = [np.nan, np.nan]
         np.testing.assert_array_equal(get(mode="fill"), [x[0], nan, x[2], nan])
         np.testing.assert_array_equal(get(mode="fill", fill_value=7), [x[0], [7, 7], x[2], [7, 7]])
-        np.testing.assert_array_equal(get(mode="clip"), [x[0], x[2], x[0], x[0]])
+        np.testing.assert_array_equal(get(mode="clip"), [x[0], x[2], x[2], x[0]])
         with pytest.raises(IndexError):
             get()
         whole = wrap(lambda x: indim.at(x)[i].get(mode="fill"))(x.astype(int))
-        np.testing.assert_array_equal(whole, [x[0], [0, 0], x[2], [0, 0]])
+        least = [np.iinfo(int).min] * 2
+        np.testing.assert_array_equal(whole, [x[0], least, x[2], least])
+        for dtype, missing in ((np.uint8, 255), (bool, True), (np.float32, np.nan)):
+            found = wrap(lambda x: indim.at(x)[7].get(mode="fill"))(np.zeros(3, dtype))
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, missing)
         np.testing.assert_array_equal(wrap(lambda x: indim.at(x)[1:, 0].get())(x), x[1:, 0])
         set_ = wrap(lambda x: indim.at(x)[i].set(0, mode="fill"))(x)
         np.testing.assert_array_equal(set_, [[0, 0], x[1], [0, 0]])
-    with pytest.raises(TypeError, match="one array of integers"):
-        indim.at(x)[0].get(mode="fill")
+    with pytest.raises(TypeError, match="arrays of integers, along the first axes"):
+        indim.at(x)[1:].get(mode="fill")
+    with pytest.raises(IndexError, match="3 indices for an array of 2 axes"):
+        indim.at(x)[0, 0, 0].get(mode="fill")
     with pytest.raises(ValueError, match="the mode of a scatter"):
         indim.at(x)[i].get(mode="none")
     with pytest.raises(TypeError, match="not 'unique'"):
         indim.at(x)[i].add(1, unique=True)
+
+
+def test_modes_of_keys_of_several_indices():
+    x = np.arange(12.0).reshape(3, 4)
+    i, j = np.array([0, 5, -1, 1]), np.array([1, 1, 9, -1])
+    for wrap in (lambda f: f, indim.jit):
+        of = lambda update: wrap(lambda x, i, j: update(indim.at(x)))(x, i, j)
+        nan = np.nan
+        np.testing.assert_array_equal(of(lambda at: at[i, j].get(mode="fill")), [1, nan, nan, 7])
+        np.testing.assert_array_equal(of(lambda at: at[i, j].get(mode="clip")), [1, 9, 11, 7])
+        np.testing.assert_array_equal(of(lambda at: at[i, j].get(mode="wrap")), [1, 9, 9, 7])
+        expected = x.copy()
+        expected[0, 1] += 2
+        expected[1, 3] += 2
+        np.testing.assert_array_equal(of(lambda at: at[i, j].add(2, mode="drop")), expected)
+        np.testing.assert_array_equal(of(lambda at: at[9].set(0, mode="drop")), x)
+        expected = x.copy()
+        expected[2, [1, 3]] = 0
+        found = of(lambda at: at[-1, np.array([1, 7, 3])].set(0, mode="drop"))
+        np.testing.assert_array_equal(found, expected)
+        take = wrap(lambda x, i: indim.numpy.take(x, i, axis=1, mode="fill", fill_value=-1.0))
+        np.testing.assert_array_equal(take(x, i), np.stack([x[:, 0], [-1] * 3, x[:, 3], x[:, 1]], axis=1))
+        np.testing.assert_array_equal(take(x, np.array(9)), [-1] * 3)
+        take = wrap(lambda x, i: indim.numpy.take(x, i, mode="fill"))
+        np.testing.assert_array_equal(take(x, np.array([[1, 20], [-12, -13]])), [[1, nan], [0, nan]])
+        assert wrap(lambda x: indim.numpy.take(x, 20, mode="fill"))(x.astype(np.int8)) == -128

@@ -9,6 +9,7 @@ import numpy as np
 from . import _functions
 from ._functions import asarray, recorded
 from ._jit import jit
+from ._loops import record_or_run
 from ._shape_functions import axis_index, weakly_promoted
 from ._tracing import ACCUMULATIONS, has_tracer
 from ._trees import filled, leaves_of
@@ -81,18 +82,20 @@ def associative_scan(fn, elems, reverse=False, axis=0):
     ``fn`` takes two trees like ``elems``, of the same number of elements along axis 0, and combines them
     element by element. Elements are combined in runs of 16, so rounded results differ from those of JAX.
     """
-    leaves = [recorded(leaf) for leaf in leaves_of(elems)]
-    if not leaves:
+    if not list(leaves_of(elems)):
         return elems
+    options = operator.index(axis), bool(reverse)
+    return record_or_run("associative_scan", _recorded_scan, (fn,), options, elems)
 
-    def scan(*leaves):
-        def combine(left, right):
-            return [asarray(leaf) for leaf in leaves_of(fn(filled(elems, left), filled(elems, right)))]
 
-        return tuple(_along(combine, list(leaves), operator.index(axis), reverse))
+def _recorded_scan(functions, axis, reverse, recording, elems):
+    (fn,) = functions
 
-    results = scan(*leaves) if has_tracer(leaves) else jit(scan)(*leaves)
-    return filled(elems, list(results))
+    def combine(left, right):
+        return [asarray(leaf) for leaf in leaves_of(fn(filled(elems, left), filled(elems, right)))]
+
+    leaves = [recording.tracer(recorded(leaf), "elems") for leaf in leaves_of(elems)]
+    return filled(elems, _along(combine, leaves, axis, reverse))
 
 
 def _wide(array):

@@ -11,7 +11,7 @@ import inspect
 
 import numpy as np
 
-from . import _arrays, _creation_functions, _functions, _scatters, _sizes_from_data
+from . import _arrays, _creation_functions, _functions, _scatters, _shape_functions, _sizes_from_data
 from ._functions import astype
 from ._tracing import Tracer, has_tracer, running_recording
 
@@ -54,6 +54,7 @@ def complete(namespace):
         "full": full,
         "ndarray": ndarray,
         "put_along_axis": put_along_axis,
+        "take": _take(namespace["take"]),
         "where": _where(namespace["where"]),
     }
     namespace.update(added)
@@ -80,6 +81,25 @@ def _where(own):
         return _sizes_from_data.nonzero(condition, size=size, fill_value=fill_value)
 
     return functools.update_wrapper(where, own)
+
+
+def _take(own):
+    """``take`` that also has the mode ``fill``."""
+
+    def take(a, indices, axis=None, *args, mode=None, fill_value=None, **keywords):
+        if mode != "fill":
+            if fill_value is not None:
+                raise TypeError("`fill_value` belongs to mode='fill'")
+            keywords |= {} if mode is None else {"mode": mode}
+            return own(a, indices, axis, *args, **keywords)
+        a, indices = _functions.asarray(a), _functions.asarray(indices)
+        if axis is None:
+            a, axis = a.reshape(-1), 0
+        axis, places = _shape_functions.axis_index(axis, a.ndim), range(indices.ndim)
+        found = _scatters.at(np.moveaxis(a, axis, 0))[indices].get(mode="fill", fill_value=fill_value)
+        return np.moveaxis(found, places, [axis + place for place in places])
+
+    return functools.update_wrapper(take, own)
 
 
 # NumPy's signatures.

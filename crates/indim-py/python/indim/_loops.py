@@ -35,7 +35,7 @@ def while_loop(cond_fun, body_fun, init_val, *, limit=None):
     limit = STEP_LIMIT if limit is None else operator.index(limit)
     if not 0 <= limit < 1 << 63:
         raise ValueError(f"the limit of a loop is a number of steps, not {limit}")
-    return _record_or_run("while_loop", _regions.while_loop, (cond_fun, body_fun), (limit,), init_val)
+    return record_or_run("while_loop", _regions.while_loop, (cond_fun, body_fun), (limit,), init_val)
 
 
 def fori_loop(lower, upper, body_fun, init_val):
@@ -48,7 +48,7 @@ def fori_loop(lower, upper, body_fun, init_val):
     >>> int(indim.fori_loop(1, 5, lambda i, total: total + i, 0))
     10
     """
-    return _record_or_run("fori_loop", _regions.fori_loop, (body_fun,), (), (lower, upper, init_val))
+    return record_or_run("fori_loop", _regions.fori_loop, (body_fun,), (), (lower, upper, init_val))
 
 
 def scan(f, init, xs=None, length=None, reverse=False):
@@ -65,7 +65,7 @@ def scan(f, init, xs=None, length=None, reverse=False):
     """
     _check_unlabelled("scan", leaves_of((init, xs)))
     steps = _length(xs, length)
-    return _record_or_run("scan", _regions.scan, (f,), (steps, bool(reverse)), (init, xs))
+    return record_or_run("scan", _regions.scan, (f,), (steps, bool(reverse)), (init, xs))
 
 
 def cond(pred, true_fun, false_fun, *operands):
@@ -77,7 +77,7 @@ def cond(pred, true_fun, false_fun, *operands):
     >>> float(indim.cond(True, lambda x: x + 1.0, lambda x: -x, np.float64(3.0)))
     4.0
     """
-    return _record_or_run("cond", _regions.cond, (true_fun, false_fun), (), (pred, operands))
+    return record_or_run("cond", _regions.cond, (true_fun, false_fun), (), (pred, operands))
 
 
 def switch(index, branches, *operands):
@@ -92,10 +92,10 @@ def switch(index, branches, *operands):
     branches = tuple(branches)
     if not branches:
         raise ValueError("switch takes at least one branch")
-    return _record_or_run("switch", _regions.switch, branches, (), (index, operands))
+    return record_or_run("switch", _regions.switch, branches, (), (index, operands))
 
 
-def _record_or_run(name, record, functions, options, arguments):
+def record_or_run(name, record, functions, options, arguments):
     """The result of ``record(functions, *options, recording, arguments)``, in the recording around, or
     compiled for the types of the arguments."""
     for function in functions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 import numpy as np
@@ -36,9 +37,10 @@ class IndexUpdate:
     """An array and an index, ``at(x)[key]``. Each method returns a new array; ``x`` does not change.
 
     Updates broadcast to the shape of ``x[key]`` and are converted to the type of ``x``. Several updates of
-    one element are combined in row-major order. Only an array of integers along the first axis takes a
-    ``mode``: ``raise``, ``clip``, ``wrap``, or ``drop``, which drops updates at indices out of range, where
-    negative ones count from the end. JAX's ``fill`` is ``drop``, and ``promise_in_bounds`` is ``raise``.
+    one element are combined in row-major order. A key of integers and
+    arrays of integers takes a ``mode``: ``raise``, ``clip``, ``wrap``, or ``drop``, which drops updates at
+    indices out of range. Negative indices count from the end. JAX's ``fill`` is ``drop``, and
+    ``promise_in_bounds`` is ``raise``.
     """
 
     __slots__ = ("_array", "_key")
@@ -86,41 +88,58 @@ class IndexUpdate:
 
     def get(self, *, mode="raise", fill_value=None, **hints):
         """The elements ``x[key]``. With the mode ``fill``, elements at indices out of range are
-        ``fill_value``, by default NaN for floats and 0 for other types."""
+        ``fill_value``, by default that of JAX: NaN, the minimum of a signed type, the maximum of an unsigned
+        one, or True."""
         mode = _checked_mode(mode, hints)
         if mode == "raise":
             return self._array[self._key]
-        x, indices = self._array, self._indices(mode)
+        x, indices = self._along_one_axis(mode)
         attributes = [("axis", 0), ("mode", "clip" if mode == "drop" else mode)]
         found = _functions.apply("take", (x, indices), attributes, "numpy")
         if mode != "drop":
             return found
         if fill_value is None:
-            fill_value = np.nan if x.dtype.kind in "fc" else 0
+            fill_value = _missing(x.dtype)
         is_within = (indices >= 0) & (indices < x.shape[0])
         is_within = is_within.reshape(tuple(indices.shape) + (1,) * (x.ndim - 1))
         return np.where(is_within, found, np.asarray(fill_value, x.dtype))
 
-    def _indices(self, mode):
-        """The key, if it is one array of integers along the first axis; None for another key, which takes no
-        mode."""
-        key = self._key[0] if isinstance(self._key, tuple) and len(self._key) == 1 else self._key
-        if _is_indices(key):
-            indices = _view_functions.elements("x", key)
-            return _from_start(indices, self._array.shape[0]) if mode == "drop" else indices
-        if mode != "raise":
-            raise TypeError(f"mode={mode!r} takes one array of integers, along the first axis")
-        return None
+    def _along_one_axis(self, mode):
+        """The array with the axes of the key merged into one, and the indices along it; None as the indices
+        for a key of other items, which takes no mode."""
+        keys = self._key if isinstance(self._key, tuple) else (self._key,)
+        if mode == "raise":
+            (key, *others), x = keys, self._array
+            return x, None if others or not _is_indices(key) else _view_functions.elements("x", key)
+        if not keys or not all(_is_indices(key) or _is_integer(key) for key in keys):
+            raise TypeError(f"mode={mode!r} takes integers and arrays of integers, along the first axes")
+        sizes = self._array.shape[: len(keys)]
+        if len(sizes) < len(keys):
+            raise IndexError(f"{len(keys)} indices for an array of {len(sizes)} axes")
+        count, position, is_outside = math.prod(sizes), 0, False
+        for key, size in zip(keys, sizes):
+            index = _from_start(_view_functions.elements("x", key), size)
+            if len(keys) == 1:
+                return self._array, index
+            index = index.astype(np.int64)
+            if mode == "drop":
+                is_outside = is_outside | (index < 0) | (index >= size)
+            else:
+                index = np.clip(index, 0, size - 1) if mode == "clip" else index % size
+            position = position * size + index
+        if mode == "drop":
+            position = np.where(is_outside, count, position)
+        return self._array.reshape((count, *self._array.shape[len(keys) :])), position
 
     def _replaced(self, function, mode, hints):
         return self._updated("scatter_set", function(self.get(mode=mode)), mode, hints)
 
     def _updated(self, function, values, mode, hints):
         mode = _checked_mode(mode, hints)
-        x, indices = self._array, self._indices(mode)
+        x, indices = self._along_one_axis(mode)
         values = _converted(values, x.dtype)
         if indices is not None:
-            return scatter(function, x, indices, values, mode)
+            return scatter(function, x, indices, values, mode).reshape(self._array.shape)
         flat = scatter(function, x.reshape(-1), _positions(x.shape, self._key), values, mode)
         return flat.reshape(x.shape)
 
@@ -128,6 +147,13 @@ class IndexUpdate:
 def _from_start(indices, size):
     """The indices; negative ones count from the end."""
     return indices if indices.dtype.kind == "u" else np.where(indices < 0, indices + size, indices)
+
+
+def _missing(dtype):
+    """The value of an element that does not exist, as in JAX."""
+    if dtype.kind in "fcV":
+        return np.nan
+    return True if dtype.kind == "b" else _limit(dtype, "min" if dtype.kind == "i" else "max")
 
 
 def _checked_mode(mode, hints):
@@ -147,6 +173,10 @@ def scatter(function, x, indices, updates, mode="raise"):
 
 def _is_indices(key):
     return isinstance(key, (Tracer, np.ndarray, list)) and np.ndim(key) > 0 and key_dtype(key) != np.bool_
+
+
+def _is_integer(key):
+    return np.ndim(key) == 0 and key_dtype(key).kind in "iu"
 
 
 def key_dtype(key):
