@@ -11,6 +11,7 @@ use indim::run::in_default_float_environment;
 use pyo3::prelude::*;
 
 use crate::error::ComputationError;
+use crate::progress::RunProgress;
 
 /// The interval at which long work checks for Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
@@ -39,8 +40,13 @@ impl Default for Signals {
 impl Signals {
     /// Breaks once a signal has raised an exception; cheap enough to be called often.
     pub(crate) fn check(&mut self) -> ControlFlow<()> {
+        self.check_and(|_| Ok(()))
+    }
+
+    /// Like [`Signals::check`]; calls `report` at each check, whose exception breaks too.
+    fn check_and(&mut self, report: impl FnOnce(Python<'_>) -> PyResult<()>) -> ControlFlow<()> {
         if self.raised.is_none() && self.last_check.elapsed() >= SIGNAL_INTERVAL {
-            self.raised = Python::attach(|py| py.check_signals()).err();
+            self.raised = Python::attach(|py| py.check_signals().and_then(|()| report(py))).err();
             self.last_check = Instant::now();
         }
         match self.raised {
@@ -50,29 +56,29 @@ impl Signals {
     }
 }
 
-/// Signals for several threads of one task; one thread checks.
-pub(crate) struct SharedSignals {
+/// Signals for several threads of one task; one thread checks, and reports the progress.
+pub(crate) struct SharedSignals<'p> {
     owner: ThreadId,
     /// Only the owner locks the signals.
     signals: Mutex<Signals>,
     is_raised: AtomicBool,
     /// Approximate number of elements since a thread last looked: concurrent updates may be lost.
     elements: AtomicUsize,
+    progress: &'p RunProgress<'p>,
 }
 
-impl Default for SharedSignals {
+impl<'p> SharedSignals<'p> {
     /// Signals that the current thread owns.
-    fn default() -> Self {
+    pub(crate) fn new(progress: &'p RunProgress<'p>) -> Self {
         SharedSignals {
             owner: thread::current().id(),
             signals: Mutex::default(),
             is_raised: AtomicBool::new(false),
             elements: AtomicUsize::new(0),
+            progress,
         }
     }
-}
 
-impl SharedSignals {
     /// Like [`SharedSignals::check`], once enough elements have been computed.
     pub(crate) fn check_after(&self, elements: usize) -> ControlFlow<()> {
         let before = self.elements.load(Ordering::Relaxed);
@@ -82,6 +88,7 @@ impl SharedSignals {
             return ControlFlow::Continue(());
         }
         self.elements.store(0, Ordering::Relaxed);
+        self.progress.add(elements);
         self.check()
     }
 
@@ -89,7 +96,7 @@ impl SharedSignals {
     pub(crate) fn check(&self) -> ControlFlow<()> {
         if thread::current().id() == self.owner {
             let mut signals = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
-            if signals.check().is_break() {
+            if signals.check_and(|py| self.progress.report(py)).is_break() {
                 self.is_raised.store(true, Ordering::Relaxed);
             }
         }

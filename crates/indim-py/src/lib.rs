@@ -30,6 +30,7 @@
 //! - `parameters.rs`: the parameters of a compiled function, and the arguments of a call in their order;
 //! - `value_texts.rs`: the expression text of each value of a recording, for messages;
 //! - `profile.rs`: times of the loop nests of runs, for `indim/_profile.py`;
+//! - `progress.rs`: progress of long runs, for `indim/_progress.py`;
 //! - `pool.rs`: the thread pool, made at its first use, with a size that users choose; the memory limit of a
 //!   run;
 //! - `recorder.rs`: recording the operations of a Python function, one by one, with their types;
@@ -72,6 +73,7 @@ mod out;
 mod parameters;
 mod pool;
 mod profile;
+mod progress;
 mod recorder;
 mod regions;
 mod results_argument;

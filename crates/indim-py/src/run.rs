@@ -15,6 +15,7 @@ use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, number_inputs};
 use crate::pool;
 use crate::profile::RunTimes;
+use crate::progress::RunProgress;
 
 /// Minimum memory traffic, in bytes, for which the interpreter's lock is released: a smaller run takes less
 /// time than the release.
@@ -132,8 +133,9 @@ fn run_detached(
 ) -> PyResult<()> {
     let pool = if compiled.is_parallel { pool::pool(py)? } else { None };
     let threads = pool.as_deref().map_or(Threads::Caller, Threads::Pool);
-    py.detach(|| {
-        let signals = SharedSignals::default();
+    let run_progress = RunProgress::new(compiled);
+    let result = py.detach(|| {
+        let signals = SharedSignals::new(&run_progress);
         let progress: &Progress<'_> = &|elements| signals.check_after(elements);
         let memory_limit = pool::memory_limit();
         let mut options =
@@ -142,5 +144,6 @@ fn run_detached(
         options.nest_times = nest_times.as_ref().map(|times| times as &NestTimes<'_>);
         let result = compiled.executable.run_into_with(inputs, outputs, &options);
         signals.raised().map_or_else(|| result.map_err(run_error), Err)
-    })
+    });
+    result.and(run_progress.finish(py))
 }

@@ -49,6 +49,25 @@ def test_text_and_table():
     assert " - " in text and "for i0, i1 in ndindex(600, 1000)" in text
 
 
+def test_explanations_show_the_times_of_the_last_profile():
+    f = indim.jit(lambda x, k: np.sqrt(x) * k)
+    assert "times" not in f.explain(X, 2.0)
+    with indim.profile(bandwidth=2e10):
+        f(X, 2.0)
+        f(X, 3.0)
+        indim.evaluate("a + 1", a=X)
+    explanation = f.explain(X, 2.0)
+    assert "times\n   " in explanation and "2 runs" in explanation
+    assert explanation.count("sqrt(x[i0, i1])") == 2
+    assert explanation.json["times"]["runs"] == 2 and explanation.json["graph"]
+    assert "a + 1(a: f64[600, 1000])" in indim.explain("a + 1", a=X)
+    # Other sizes and other programs did not run.
+    assert "times" not in f.explain(X[:10], 2.0) and "times" not in indim.explain("a + 2", a=X)
+    with indim.profile(bandwidth=2e10):
+        pass
+    assert "times" not in f.explain(X, 2.0)
+
+
 def test_the_bandwidth_is_measured():
     with indim.profile() as profile:
         indim.add(X, 1)

@@ -56,6 +56,7 @@ from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
 from ._profile import Profile, ProfiledNest, ProfiledProgram, profile
+from ._progress import set_progress
 from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _data_size_functions, _products, _reductions, _sorting
 from . import _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
@@ -196,6 +197,7 @@ __all__ = _exported(
         "segment_sum",
         "set_memory_pool_limit",
         "set_num_threads",
+        "set_progress",
         "signbit",
         "stablehlo",
         "switch",

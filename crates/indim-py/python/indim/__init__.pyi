@@ -397,6 +397,9 @@ def set_num_threads(nthreads: int) -> int: ...
 def get_num_threads() -> int: ...
 def set_memory_pool_limit(bytes: int) -> None: ...
 def limit_memory(bytes: int | None) -> None: ...
+def set_progress(
+    progress: bool | Callable[[int, int | None], object],
+) -> bool | Callable[[int, int | None], object]: ...
 def broadcast_shapes(
     *shapes: Sequence[int],
     rule: _RuleOfShapes = "numpy",
@@ -823,6 +826,7 @@ __all__ = [
     "selu",
     "set_memory_pool_limit",
     "set_num_threads",
+    "set_progress",
     "shift_left",
     "shift_right_arithmetic",
     "shift_right_logical",

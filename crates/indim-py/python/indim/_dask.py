@@ -15,7 +15,7 @@ import dask.array as da
 import numpy as np
 from dask.array.core import PerformanceWarning, common_blockdim
 
-from . import _arrays, _lanes
+from . import _arrays, _lanes, _progress
 from ._engines import chunked_program
 from ._stages import TASK_FAN_IN, ChunkEngine, aligned_length, combine, run_stage, with_slices, with_sources
 
@@ -40,6 +40,7 @@ def check(array, name):
 def lazy_results(parts, sources):
     """The results of a graph, its text and operands, as Dask arrays."""
     text, operands = parts
+    _progress.watch_dask()
     operands = with_sources(operands, sources)
     count = len(operands)
     operands, is_sliced = with_slices(text, operands, da.Array)

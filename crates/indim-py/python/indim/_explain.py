@@ -5,9 +5,18 @@ from __future__ import annotations
 import json
 import warnings
 
-from . import _arrays
+from . import _arrays, _profile
 from ._foreign import package_of
 from ._indim import _explain_expression, _explain_shapes, _explain_types
+
+
+def of_program(text, json_text, *rest):
+    """The explanation of a program, with its times in the last profile."""
+    of_run = _profile.times_of(text, json_text)
+    if of_run is not None:
+        times, data = of_run
+        text, json_text = f"{text.rstrip()}\n\n{times}", json.dumps({**json.loads(json_text), "times": data})
+    return Explanation(text, json_text, *rest)
 
 
 class Explanation(str):
@@ -80,9 +89,9 @@ def explain(
 def _of_expression(text, operands, rule):
     operands = [(name, _typed(value, name, rule)) for name, value in operands.items()]
     if any(_arrays.is_type_with_names(value) for _, value in operands):
-        return Explanation(*_explain_types(text, operands, rule))
+        return of_program(*_explain_types(text, operands, rule))
     operands = [(name, _arrays.placeholder(value)) for name, value in operands]
-    return Explanation(*_explain_expression(text, operands, rule))
+    return of_program(*_explain_expression(text, operands, rule))
 
 
 def _typed(value, name, rule):

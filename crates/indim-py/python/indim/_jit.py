@@ -7,7 +7,7 @@ import sys
 import types
 
 from . import _arrays
-from ._explain import Explanation
+from ._explain import Explanation, of_program
 from ._indim import CompiledFunction as _CompiledFunction
 from ._signatures import binder, names_of_static
 from ._data_stages import SizeFromDataError, trace
@@ -67,7 +67,7 @@ class CompiledFunction(_CompiledFunction):
         explained = self._explained(args, kwargs)
         if explained is None:
             raise ValueError("the function was not called yet; give arguments or types such as 'f32[2, 3]'")
-        return Explanation(*explained)
+        return of_program(*explained)
 
     def _explained(self, args, kwargs):
         if self._stages is None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy
 
 from . import _arrays
-from ._explain import Explanation
+from ._explain import of_program
 from ._indim import _lint, _Model
 from ._lint import LintReport
 from ._written import WrittenModel
@@ -55,7 +55,7 @@ class Model:
 
         Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
         """
-        return Explanation(*self._model.explain(self._bind(args, kwargs, _arrays.placeholder)))
+        return of_program(*self._model.explain(self._bind(args, kwargs, _arrays.placeholder)))
 
     def lint(self, *, declare=None, allow=()):
         """Findings about the broadcasts of the file: see :func:`indim.lint`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import time
 
 import numpy as np
@@ -13,6 +14,9 @@ from ._indim import _end_profile, _start_profile, get_num_threads
 _BANDWIDTH_BYTES = 64 << 20
 
 _RUNS = 4
+
+#: The profile that ended last, whose times explanations show.
+_LAST = []
 
 
 class Profile:
@@ -35,6 +39,7 @@ class Profile:
         self.seconds = time.perf_counter() - self._started
         programs = [ProfiledProgram(*description) for description in _end_profile()]
         self.programs = sorted(programs, key=lambda program: -program.seconds)
+        _LAST[:] = [self]
 
     @property
     def bandwidth(self):
@@ -61,10 +66,15 @@ class Profile:
         ]
         for program in self.programs:
             lines += ["", program.title]
-            for nest in program.nests:
-                lines.append("  " + "  ".join(self._cells(program, nest)))
-                lines += [f"      {line}" for line in nest.text.splitlines()]
+            lines += self._lines(program)
         return "\n".join(lines)
+
+    def _lines(self, program):
+        lines = []
+        for nest in program.nests:
+            lines.append("  " + "  ".join(self._cells(program, nest)))
+            lines += [f"      {line}" for line in nest.text.splitlines()]
+        return lines
 
     __repr__ = __str__
 
@@ -124,6 +134,23 @@ class ProfiledNest:
         self.text, self.bytes, self.seconds = text, size, seconds
 
 
+def times_of(text, json_text):
+    """The section of an explanation with the times of its program in the last profile, and the same as data;
+    None if the program did not run in it. ``text`` and ``json_text`` are the explanation."""
+    if not _LAST:
+        return None
+    parameters = json.loads(json_text).get("parameters", ())
+    inputs = [f"{of['name']}: {of['dtype']}{of['shape']}" for of in parameters]
+    lines = {line.strip() for line in text.splitlines()}
+    for profile in _LAST:
+        for program in profile.programs:
+            loops = {line.strip() for nest in program.nests for line in nest.text.splitlines()}
+            if loops and program.inputs == inputs and loops <= lines:
+                listed = [f"times\n   {program.title}", *(f" {line}" for line in profile._lines(program))]
+                return "\n".join(listed) + "\n", program.json
+    return None
+
+
 @functools.lru_cache(maxsize=8)
 def _measured_bandwidth(threads):
     """Bytes a second of a copy, read and written, with this number of threads."""
@@ -160,7 +187,8 @@ def profile(*, bandwidth=None):
     """A context in which indim measures where its programs spend their time: by loop nests, with the bytes of
     each and its share of the memory bandwidth (``bandwidth`` in bytes a second; measured if it is omitted).
 
-    The profile is a text, and a table in a notebook; ``.programs`` and ``.json`` have the same as data. It
+    The profile is a text, and a table in a notebook; ``.programs`` and ``.json`` have the same as data.
+    Explanations of its programs, such as those of ``f.explain()``, then have a section with the times. It
     counts the runs of all threads of this process. Outside of such a context runs read no clock.
 
     >>> import indim, numpy as np

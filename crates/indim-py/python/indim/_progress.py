@@ -1,0 +1,146 @@
+"""Progress of long runs: a line on the terminal or in the notebook, or calls of a function.
+
+The compiled part calls :func:`report` of runs that take more than a second. Computations of Dask report the
+tasks of indim's layers.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+#: Characters of the bar.
+_WIDTH = 40
+
+#: Seconds between two drawings of the line.
+_INTERVAL = 0.1
+
+#: Seconds after which a computation of Dask reports its progress.
+_DELAY = 1.0
+
+#: True, False, or the function that receives the progress.
+_progress = True
+
+#: When the line was drawn last, or 0.0 if there is no line; whether Dask computes, which then has the line.
+_drawn, _is_dask_running = 0.0, False
+
+
+def set_progress(progress):
+    """Sets how runs of more than a second report their progress, and returns the previous setting.
+
+    ``True``, the default, draws a line on standard error if that is a terminal, and in notebooks; ``False``
+    draws nothing. A function receives the number of elements computed and the total, which is None for a
+    program with loops or branches; for a computation of Dask, the number of tasks. An exception that it
+    raises ends the run.
+
+    >>> import indim
+    >>> indim.set_progress(False)
+    True
+    >>> indim.set_progress(True)
+    False
+    """
+    global _progress
+    if not isinstance(progress, bool) and not callable(progress):
+        raise TypeError(f"progress={progress!r}: True, False, or a function of two numbers")
+    previous, _progress = _progress, progress
+    return previous
+
+
+def report(done, total, seconds, unit="elements"):
+    """Reports a run; ``total`` is None if it is unknown."""
+    if callable(_progress):
+        _progress(done, total)
+    elif _progress and threading.current_thread() is threading.main_thread():
+        if unit == "elements" and _is_dask_running:
+            return
+        _draw(_line(done, total, seconds, unit))
+
+
+def finish():
+    """Removes the line of a run that has ended."""
+    global _drawn
+    if _drawn and threading.current_thread() is threading.main_thread():
+        _drawn = 0.0
+        _write("\r" + " " * 79 + "\r")
+
+
+def _line(done, total, seconds, unit):
+    if not total:
+        return f"{done:.3g} {unit} in {seconds:.0f} s"
+    share = done / total
+    left = f", {seconds / share - seconds:.0f} s left" if share > 0 else ""
+    return f"[{'#' * int(share * _WIDTH):{_WIDTH}}] {share:4.0%} of {total:.3g} {unit}{left}"
+
+
+def _draw(line):
+    global _drawn
+    now = time.monotonic()
+    if now - _drawn >= _INTERVAL and _write(f"\r{line:79.79}"):
+        _drawn = now
+
+
+def _write(text):
+    """Writes where a person looks; returns whether there is such a place."""
+    out = sys.stderr if _is_terminal(sys.stderr) else sys.stdout if _is_notebook() else None
+    if out is None:
+        return False
+    out.write(text)
+    out.flush()
+    return True
+
+
+def _is_terminal(stream):
+    # `stream` is None under pythonw, and isatty raises an error for a closed file.
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def _is_notebook():
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+_watches_dask = threading.Event()
+
+
+def watch_dask():
+    """Lets computations of Dask in this process report the tasks of indim's layers. Schedulers of other
+    processes have displays of their own."""
+    if _progress is False or _watches_dask.is_set():
+        return
+    from dask.callbacks import Callback
+
+    Callback(start_state=_start, posttask=_advance, finish=_end).register()
+    _watches_dask.set()
+
+
+#: The seconds at the start of the computation of Dask, the number of its tasks, and of those that are done.
+_task_run = None
+
+
+def _start(dsk, state):
+    global _task_run, _is_dask_running
+    count = sum(_is_task(key) for of in ("ready", "waiting", "running", "finished") for key in state[of])
+    _task_run = [time.monotonic(), count, 0]
+    _is_dask_running = count > 0
+
+
+def _advance(key, result, dsk, state, worker):
+    if _task_run is None or not _is_task(key):
+        return
+    _task_run[2] += 1
+    started, count, done = _task_run
+    seconds = time.monotonic() - started
+    if seconds >= _DELAY:
+        report(done, count, seconds, "tasks")
+
+
+def _end(dsk, state, errored):
+    global _task_run, _is_dask_running
+    _task_run, _is_dask_running = None, False
+    finish()
+
+
+def _is_task(key):
+    return str(key[0] if isinstance(key, tuple) else key).startswith("indim")

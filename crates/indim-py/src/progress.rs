@@ -1,0 +1,72 @@
+//! Progress of long runs, which `indim/_progress.py` shows to the user.
+
+use core::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use pyo3::prelude::*;
+
+use crate::computation::CompiledVariant;
+
+/// The time after which a run reports its progress; most runs end before.
+const REPORT_DELAY: Duration = Duration::from_secs(1);
+
+/// The progress of one run.
+pub(crate) struct RunProgress<'c> {
+    compiled: &'c CompiledVariant,
+    started: Instant,
+    /// Approximate number of elements that the loop nests have computed.
+    done: AtomicUsize,
+    has_reported: AtomicBool,
+}
+
+impl<'c> RunProgress<'c> {
+    /// The progress of a run that starts now.
+    pub(crate) fn new(compiled: &'c CompiledVariant) -> Self {
+        RunProgress {
+            compiled,
+            started: Instant::now(),
+            done: AtomicUsize::new(0),
+            has_reported: AtomicBool::new(false),
+        }
+    }
+
+    /// The elements of all loop nests; `None` if a loop or branch repeats or skips some.
+    fn total(&self) -> Option<usize> {
+        let nests = self.compiled.executable.nests().iter();
+        let counts = nests.map(|nest| nest.shape.concrete().element_count().unwrap_or(usize::MAX));
+        (!self.compiled.has_loops).then(|| counts.fold(0, usize::saturating_add))
+    }
+
+    /// Counts elements as computed.
+    pub(crate) fn add(&self, elements: usize) {
+        self.done.fetch_add(elements, Ordering::Relaxed);
+    }
+
+    /// Reports a run that has taken long.
+    ///
+    /// # Errors
+    /// The exception of the function that the user set for progress.
+    pub(crate) fn report(&self, py: Python<'_>) -> PyResult<()> {
+        let elapsed = self.started.elapsed();
+        if elapsed < REPORT_DELAY {
+            return Ok(());
+        }
+        self.has_reported.store(true, Ordering::Relaxed);
+        let (done, total) = (self.done.load(Ordering::Relaxed), self.total());
+        let done = total.map_or(done, |total| done.min(total));
+        let report = py.import("indim._progress")?.getattr("report")?;
+        report.call1((done, total, elapsed.as_secs_f64())).map(drop)
+    }
+
+    /// Ends the report, if there was one.
+    ///
+    /// # Errors
+    /// An exception of the output.
+    pub(crate) fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        match self.has_reported.load(Ordering::Relaxed) {
+            true => py.import("indim._progress")?.getattr("finish")?.call0().map(drop),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+"""Progress of long runs: `indim.set_progress`."""
+
+import io
+import signal
+
+import numpy as np
+import pytest
+
+import indim
+from indim import _progress
+
+
+class Stop(Exception):
+    """Ends a run."""
+
+
+def long_run():
+    """A run of more than a second, which the tests end."""
+    x = np.linspace(0.1, 1, 20_000)
+    indim.evaluate("sum(lgamma(x) ** y)", x=x[:, None], y=x + 0.5)
+
+
+def long_loop():
+    indim.fori_loop(0, 10**9, lambda i, s: np.sin(s) + i, np.ones(1000))
+
+
+@pytest.fixture
+def progress():
+    """`set_progress`, whose setting ends with the test."""
+    yield indim.set_progress
+    indim.set_progress(True)
+
+
+@pytest.mark.parametrize("run, has_total", [(long_run, True), (long_loop, False)])
+def test_a_function_receives_the_progress_and_may_end_the_run(run, has_total, progress):
+    calls = []
+
+    def note(done, total):
+        calls.append((done, total))
+        if len(calls) == 3:
+            raise Stop
+
+    progress(note)
+    with pytest.raises(Stop):
+        run()
+    (first, total), *_, (last, _) = calls
+    assert len(calls) == 3 and 0 < first < last and (total is not None) == has_total
+    assert not has_total or last < total
+
+
+class Terminal(io.StringIO):
+    """A terminal that ends the run at its second line."""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        super().write(text)
+        if self.getvalue().count("\r") >= 2:
+            raise Stop
+
+
+@pytest.mark.parametrize("run, line", [(long_run, "% of "), (long_loop, " elements in ")])
+def test_a_line_on_the_terminal(run, line, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with pytest.raises(Stop):
+        run()
+    _, first, second, *_ = terminal.getvalue().split("\r")
+    assert line in first and line in second and "\n" not in terminal.getvalue() and len(first) == 79
+
+
+def test_the_line_is_removed(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    _progress.report(5, 10, 2.0)
+    assert "[####################                    ]  50% of 10 elements, 2 s left" in terminal.getvalue()
+    with pytest.raises(Stop):
+        _progress.finish()
+    assert terminal.getvalue().endswith("\r" + " " * 79 + "\r")
+
+
+@pytest.mark.parametrize("setting", [True, False])
+def test_nothing_elsewhere(setting, capfd, progress, monkeypatch):
+    def stop(number, frame):
+        raise Stop
+
+    progress(setting)
+    if not setting:
+        monkeypatch.setattr("sys.stderr", Terminal())
+    previous = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 1.5)
+    try:
+        with pytest.raises(Stop):
+            long_run()
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    assert tuple(capfd.readouterr()) == ("", "")
+
+
+def test_short_runs_report_nothing(progress):
+    progress(lambda done, total: pytest.fail("a report"))
+    indim.evaluate("x + 1", x=np.ones(100_000))
+
+
+def test_computations_of_dask_report_the_tasks_of_indim(progress, monkeypatch):
+    dask_array = pytest.importorskip("dask.array")
+    calls = []
+    monkeypatch.setattr(_progress, "_DELAY", 0)
+    progress(lambda done, total: calls.append((done, total)))
+    x = dask_array.ones((8, 100), chunks=(2, 100))
+    result = indim.sqrt(x).compute(scheduler="threads")
+    assert result.shape == x.shape and calls == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    calls.clear()
+    (x + 1).compute()
+    assert calls == []
+
+
+def test_settings():
+    assert indim.set_progress(False) is True and indim.set_progress(True) is False
+    with pytest.raises(TypeError, match="progress=1: True, False, or a function"):
+        indim.set_progress(1)
