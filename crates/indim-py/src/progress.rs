@@ -4,38 +4,40 @@ use core::time::Duration;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use indim::Executable;
 use pyo3::prelude::*;
-
-use crate::computation::CompiledVariant;
 
 /// The time after which a run reports its progress; most runs end before.
 const REPORT_DELAY: Duration = Duration::from_secs(1);
 
 /// The progress of one run.
-pub(crate) struct RunProgress<'c> {
-    compiled: &'c CompiledVariant,
+pub(crate) struct RunProgress<'e> {
+    executable: &'e Executable,
+    /// Whether a loop or branch repeats or skips loop nests.
+    has_loops: bool,
     started: Instant,
     /// Approximate number of elements that the loop nests have computed.
     done: AtomicUsize,
     has_reported: AtomicBool,
 }
 
-impl<'c> RunProgress<'c> {
+impl<'e> RunProgress<'e> {
     /// The progress of a run that starts now.
-    pub(crate) fn new(compiled: &'c CompiledVariant) -> Self {
+    pub(crate) fn new(executable: &'e Executable, has_loops: bool) -> Self {
         RunProgress {
-            compiled,
+            executable,
+            has_loops,
             started: Instant::now(),
             done: AtomicUsize::new(0),
             has_reported: AtomicBool::new(false),
         }
     }
 
-    /// The elements of all loop nests; `None` if a loop or branch repeats or skips some.
+    /// The elements of all loop nests; `None` with loops or branches.
     fn total(&self) -> Option<usize> {
-        let nests = self.compiled.executable.nests().iter();
+        let nests = self.executable.nests().iter();
         let counts = nests.map(|nest| nest.shape.concrete().element_count().unwrap_or(usize::MAX));
-        (!self.compiled.has_loops).then(|| counts.fold(0, usize::saturating_add))
+        (!self.has_loops).then(|| counts.fold(0, usize::saturating_add))
     }
 
     /// Counts elements as computed.

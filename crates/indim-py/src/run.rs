@@ -133,7 +133,7 @@ fn run_detached(
 ) -> PyResult<()> {
     let pool = if compiled.is_parallel { pool::pool(py)? } else { None };
     let threads = pool.as_deref().map_or(Threads::Caller, Threads::Pool);
-    let run_progress = RunProgress::new(compiled);
+    let run_progress = RunProgress::new(&compiled.executable, compiled.has_loops);
     let result = py.detach(|| {
         let signals = SharedSignals::new(&run_progress);
         let progress: &Progress<'_> = &|elements| signals.check_after(elements);

@@ -473,6 +473,47 @@ def keyword_arguments(jax, jnp, lax):
     return f(data(3), scale=2.0), f(data(3), scale=data(3, seed=1), shift=1.0)
 
 
+def functions_of_lax(jax, jnp, lax):
+    x, y, k = data(4, 5), data(5, 3, seed=1), np.array([2, 0, 1, 5])
+
+    def products(x, y):
+        batches = jnp.stack([x, x + 1]), jnp.stack([y, y - 1])
+        numbers = (([2], [1]), ([0], [0]))
+        return lax.dot(x, y), lax.dot(x[0], y), lax.dot(x[0], x[1]), lax.batch_matmul(*batches), \
+            lax.dot_general(*batches, numbers), lax.dot_general(x, y, (([1], [0]), ([], []))), \
+            lax.dot_general(x, x, (([], []), ([0], [0])))
+
+    def scans(x):
+        along = [scan(x, axis, reverse) for scan in (lax.cumsum, lax.cumprod) for axis in (0, 1)
+                 for reverse in (False, True)]
+        return along, lax.cummax(x), lax.cummin(x, axis=1), lax.cumlogsumexp(x), lax.cumsum(x)
+
+    def reductions(x):
+        mask = x > 0
+        return lax.reduce_sum(x, (0,)), lax.reduce_prod(x, (0, 1)), lax.reduce_max(x, [1]), \
+            lax.reduce_min(x, (0,)), lax.reduce_and(mask, (1,)), lax.reduce_or(mask, (0,)), \
+            lax.argmax(x, 1, jnp.int32), lax.argmin(x, 0, index_dtype=jnp.int32)
+
+    def shapes(x):
+        config = ((1, 2, 1), (-1, 0, 2))
+        return lax.slice(x, (1, 0), (4, 5)), lax.slice(x, (0, 1), (4, 4), (2, 1)), \
+            lax.slice_in_dim(x, 1, 3), lax.slice_in_dim(x, 0, 5, 2, axis=1), lax.index_in_dim(x, 2), \
+            lax.index_in_dim(x, -1, 1, keepdims=False), lax.split(x, (1, 3)), lax.split(x, [2, 3], axis=1), \
+            lax.squeeze(x[None], (0,)), lax.rev(x, (0, 1)), lax.collapse(x[None], 0, 2), lax.collapse(x, 0), \
+            lax.broadcast(x, (2, 1)), lax.pad(x, 7.0, config), lax.pad(x, x[0, 0], ((0, -1, 0), (3, 0, 0))), \
+            lax.full_like(x, 2), lax.full_like(x, 1.5, jnp.float32, (2,)), lax.integer_pow(x, 3), \
+            lax.broadcasted_iota(jnp.int32, (2, 3), 1), lax.broadcasted_iota(jnp.float32, (2, 3), 0)
+
+    def orders(x, k):
+        return lax.sort(x), lax.sort(x, dimension=0), lax.sort_key_val(k, x[:, 0]), \
+            lax.sort_key_val(x, x * 2, 0), lax.select_n(x > 0, x, -x), lax.select_n(k % 3, k, k * 10, k * 100)
+
+    found = [products(x, y), scans(x), reductions(x), shapes(x), orders(x, k)]
+    compiled = [jax.jit(products)(x, y), jax.jit(scans)(x), jax.jit(reductions)(x), jax.jit(shapes)(x),
+                jax.jit(orders)(x, k)]
+    return found, compiled
+
+
 PROGRAMS = [
     value for value in list(globals().values()) if getattr(value, "__code__", None) and value is not data
 ]

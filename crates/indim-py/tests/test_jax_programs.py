@@ -174,3 +174,16 @@ def test_activations_of_jax(name):
     jax.config.update("jax_enable_x64", True)
     x = np.concatenate([X - 3, [[0.0, -8.0, 9.0]]])
     np.testing.assert_allclose(getattr(indim.nn, name)(x), getattr(jax.nn, name)(x), rtol=1e-6, atol=1e-12)
+
+
+def test_errors_of_lax():
+    lax, x = indim.lax, np.ones((2, 3))
+    for call, error, message in (
+        (lambda: lax.dot(x[None], x), TypeError, "see dot_general"),
+        (lambda: lax.index_in_dim(x, 2), IndexError, "index 2 is out of range for axis 0 of size 2"),
+        (lambda: lax.split(x, (1, 3)), ValueError, "do not make up axis 0 of 2"),
+        (lambda: lax.sort([x, x], num_keys=2), TypeError, "write sort_key_val"),
+        (lambda: lax.pad(x, 0.0, ((0, 0, -1), (0, 0, 0))), ValueError, "-1 elements between"),
+    ):
+        with pytest.raises(error, match=message):
+            call()

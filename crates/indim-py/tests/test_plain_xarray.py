@@ -38,6 +38,7 @@ TRACED = {
     "rolling construct": lambda x: (x * 2).rolling(time=4).construct("w").mean("w") + 1,
     "weighted mean": lambda x: anomaly(x).weighted(weights(x)).mean("lat") * 2,
     "weighted sum": lambda x: anomaly(x).weighted(weights(x)).sum(["lat", "lon"]) * 2,
+    "weights from elements": lambda x: (x * 2).weighted(abs(x).fillna(0)).mean("lat") + 1,
     "quantile": lambda x: (x * 2).quantile(0.3, "time") + 1,
     "quantiles": lambda x: x - (x * 2).quantile([0.25, 0.5], "lat"),
     "median": lambda x: x * 2 - (x * 2).median("time"),

@@ -1,4 +1,5 @@
-"""Functions of xarray that need arrays of NumPy, on traced values: interpolation, and arrays of indices.
+"""Functions of xarray that need arrays of NumPy, on traced values: interpolation, weights, and arrays of
+indices.
 
 xarray has no protocol for them, so each is replaced by one that calls it for all arrays except traced ones.
 A version of xarray without such a function runs the method as plain xarray (`_plain_xarray.py`).
@@ -19,6 +20,7 @@ def install():
     for module, name, make in (
         ("xarray.core.missing", "_interp1d", _interp1d),
         ("xarray.computation.computation", "to_like_array", _to_like_array),
+        ("xarray.computation.weighted", "Weighted.__init__", _weighted),
         ("xarray.core.indexing", "ArrayApiIndexingAdapter._vindex_get", _vindex_get),
     ):
         holder, _, name = name.rpartition(".")
@@ -43,6 +45,19 @@ def _to_like_array(original):
         return original(array, like)
 
     return to_like_array
+
+
+def _weighted(original):
+    """Traced weights, which have no elements that could be missing while a function is traced: results of
+    missing weights are missing."""
+
+    def __init__(self, obj, weights):
+        if isinstance(getattr(weights, "data", None), Tracer):
+            self.obj, self.weights = obj, weights
+        else:
+            original(self, obj, weights)
+
+    return __init__
 
 
 def _vindex_get(original):

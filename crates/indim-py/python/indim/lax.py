@@ -9,17 +9,24 @@ from ._associative import associative_scan, cumlogsumexp
 from ._custom_derivatives import custom_jvp
 from ._functions import asarray, broadcast_in_dim, convert_element_type, expand_dims, reshape, transpose
 from ._jax_numpy import as_traced, full
+from ._lax_functions import argmax, argmin, batch_matmul, broadcast, broadcasted_iota, collapse, cummax
+from ._lax_functions import cummin, cumprod, cumsum, dot, dot_general, full_like, index_in_dim, integer_pow
+from ._lax_functions import pad, reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod, reduce_sum, rev
+from ._lax_functions import select_n, slice, slice_in_dim, sort, sort_key_val, split, squeeze
 from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._sorting import top_k
 from .xla import dynamic_slice, dynamic_update_slice
 from ._trees import mapped
 
 __all__ = [
-    *("associative_scan", "broadcast_in_dim", "concatenate", "cond", "convert_element_type"),
-    *("cumlogsumexp", "dynamic_index_in_dim"),
+    *("argmax", "argmin", "associative_scan", "batch_matmul", "broadcast", "broadcast_in_dim"),
+    *("broadcasted_iota", "collapse", "concatenate", "cond", "convert_element_type"),
+    *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "dot", "dot_general", "dynamic_index_in_dim"),
     *("dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice"),
-    *("dynamic_update_slice_in_dim", "expand_dims", "fori_loop", "full"),
-    *("iota", "map", "reshape", "scan", "select", "stop_gradient", "switch", "top_k", "transpose"),
+    *("dynamic_update_slice_in_dim", "expand_dims", "fori_loop", "full", "full_like", "index_in_dim"),
+    *("integer_pow", "iota", "map", "pad", "reduce_and", "reduce_max", "reduce_min", "reduce_or"),
+    *("reduce_prod", "reduce_sum", "reshape", "rev", "scan", "select", "select_n", "slice", "slice_in_dim"),
+    *("sort", "sort_key_val", "split", "squeeze", "stop_gradient", "switch", "top_k", "transpose"),
     "while_loop",
 ]
 

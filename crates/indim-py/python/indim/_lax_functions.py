@@ -1,0 +1,213 @@
+"""Functions of ``jax.lax`` with other parameters than the operations of the same name or of NumPy."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+
+import numpy as np
+
+from . import xla
+from ._functions import asarray
+from ._jax_numpy import as_traced
+from ._products import einsum, matmul
+from ._shape_functions import axis_index
+
+
+def dot(lhs, rhs, *, precision=None, preferred_element_type=None):
+    """The product of two vectors or matrices."""
+    lhs, rhs = asarray(lhs), asarray(rhs)
+    if not (0 < lhs.ndim <= 2 and 0 < rhs.ndim <= 2):
+        axes = f"{lhs.ndim} and {rhs.ndim} axes"
+        raise TypeError(f"lax.dot takes vectors and matrices, not arrays of {axes}: see dot_general")
+    return matmul(lhs, rhs, preferred_element_type=preferred_element_type)
+
+
+def batch_matmul(lhs, rhs, precision=None):
+    """The products of matrices in the last two axes."""
+    return matmul(lhs, rhs)
+
+
+def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None):
+    """The sums of products over the axes ``dimension_numbers[0]`` of both operands; the axes
+    ``dimension_numbers[1]`` are batches, which come first in the result."""
+    (contracted, batches), operands = dimension_numbers, (asarray(lhs), asarray(rhs))
+    labels, free, count = [], [], len(batches[0]) + len(contracted[0])
+    for operand, summed, batch in zip(operands, contracted, batches):
+        names = dict(zip([*batch, *summed], builtins.range(count)))
+        own = [axis for axis in builtins.range(operand.ndim) if axis not in names]
+        names |= {axis: count + len(free) + place for place, axis in enumerate(own)}
+        free += [names[axis] for axis in own]
+        labels.append([names[axis] for axis in builtins.range(operand.ndim)])
+    result = [*builtins.range(len(batches[0])), *free]
+    return einsum(
+        operands[0], labels[0], operands[1], labels[1], result, preferred_element_type=preferred_element_type
+    )
+
+
+def _along_first(name):
+    """The scan ``name``, by default along axis 0."""
+    function = getattr(xla, name)
+
+    def scan(operand, axis=0, reverse=False):
+        return function(operand, axis=operator.index(axis), reverse=reverse)
+
+    return _named(scan, name, function.__doc__)
+
+
+def _over_axes(name, of_numpy):
+    """The reduction ``name`` over all axes of a list."""
+    function = getattr(xla, of_numpy)
+
+    def reduction(operand, axes):
+        return function(operand, axis=[operator.index(axis) for axis in axes])
+
+    return _named(reduction, name, f"``{of_numpy}`` over these axes.")
+
+
+def _named(function, name, doc):
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+cummax, cummin, cumprod, cumsum = (_along_first(name) for name in ("cummax", "cummin", "cumprod", "cumsum"))
+reduce_and, reduce_or = _over_axes("reduce_and", "all"), _over_axes("reduce_or", "any")
+reduce_max, reduce_min = _over_axes("reduce_max", "max"), _over_axes("reduce_min", "min")
+reduce_prod, reduce_sum = _over_axes("reduce_prod", "prod"), _over_axes("reduce_sum", "sum")
+
+
+def argmax(operand, axis, index_dtype=np.int32):
+    """The position of the largest element along an axis."""
+    return xla.argmax(operand, axis=operator.index(axis)).astype(index_dtype)
+
+
+def argmin(operand, axis, index_dtype=np.int32):
+    """The position of the smallest element along an axis."""
+    return xla.argmin(operand, axis=operator.index(axis)).astype(index_dtype)
+
+
+def sort(operand, dimension=-1, is_stable=True, num_keys=1):
+    """The elements in increasing order along an axis."""
+    if isinstance(operand, (list, tuple)):
+        raise TypeError("lax.sort takes one array: write sort_key_val, or take_along_axis of jnp.lexsort")
+    return np.sort(asarray(operand), axis=dimension)
+
+
+def sort_key_val(keys, values, dimension=-1, is_stable=True):
+    """The keys in increasing order along an axis, and the values in the same order."""
+    keys, values = asarray(keys), asarray(values)
+    order = np.argsort(keys, axis=dimension, kind="stable")
+    return tuple(np.take_along_axis(array, order, axis=dimension) for array in (keys, values))
+
+
+def slice(operand, start_indices, limit_indices, strides=None):
+    """The elements between two corners."""
+    strides = [1] * len(start_indices) if strides is None else strides
+    parts = zip(start_indices, limit_indices, strides, strict=True)
+    return asarray(operand)[tuple(builtins.slice(*part) for part in parts)]
+
+
+def slice_in_dim(operand, start_index, limit_index, stride=1, axis=0):
+    """The elements between two positions along an axis."""
+    operand = asarray(operand)
+    key = [builtins.slice(None)] * operand.ndim
+    key[axis] = builtins.slice(start_index, limit_index, stride)
+    return operand[tuple(key)]
+
+
+def index_in_dim(operand, index, axis=0, keepdims=True):
+    """The part at a known index along an axis."""
+    operand = asarray(operand)
+    axis, index = axis_index(axis, operand.ndim), operator.index(index)
+    if not -operand.shape[axis] <= index < operand.shape[axis]:
+        raise IndexError(f"index {index} is out of range for axis {axis} of size {operand.shape[axis]}")
+    index %= operand.shape[axis]
+    part = slice_in_dim(operand, index, index + 1, axis=axis)
+    return part if keepdims else np.squeeze(part, axis)
+
+
+def split(operand, sizes, axis=0):
+    """The parts of these sizes along an axis."""
+    operand = asarray(operand)
+    if sum(sizes) != operand.shape[axis]:
+        raise ValueError(f"parts of sizes {tuple(sizes)} do not make up axis {axis} of {operand.shape[axis]}")
+    ends = [sum(sizes[: place + 1]) for place in builtins.range(len(sizes))]
+    return [slice_in_dim(operand, end - size, end, axis=axis) for size, end in zip(sizes, ends)]
+
+
+def squeeze(array, dimensions):
+    """The array without these axes, of size 1."""
+    return np.squeeze(asarray(array), tuple(dimensions))
+
+
+def rev(operand, dimensions):
+    """The array reversed along these axes."""
+    return np.flip(asarray(operand), tuple(dimensions))
+
+
+def collapse(operand, start_dimension, stop_dimension=None):
+    """The array with neighbouring axes merged into one."""
+    operand = asarray(operand)
+    start, stop, _ = builtins.slice(start_dimension, stop_dimension).indices(operand.ndim)
+    shape = operand.shape
+    return operand.reshape((*shape[:start], math.prod(shape[start:stop]), *shape[stop:]))
+
+
+def broadcast(operand, sizes):
+    """The array with new axes of these sizes before its own."""
+    operand = asarray(operand)
+    return np.broadcast_to(operand, (*sizes, *operand.shape))
+
+
+def broadcasted_iota(dtype, shape, dimension):
+    """The positions along an axis, for all elements of an array of this shape."""
+    axis = axis_index(dimension, len(shape))
+    positions = np.arange(shape[axis], dtype=np.dtype(dtype))
+    return as_traced(np.broadcast_to(positions.reshape((-1,) + (1,) * (len(shape) - axis - 1)), shape))
+
+
+def full_like(x, fill_value, dtype=None, shape=None):
+    """An array like ``x`` with ``fill_value`` everywhere."""
+    return np.full_like(asarray(x), fill_value, dtype, shape=shape)
+
+
+def integer_pow(x, y):
+    """The power of a whole number."""
+    return asarray(x) ** operator.index(y)
+
+
+def select_n(which, *cases):
+    """For each element the case with the number ``which``; false is the first of two."""
+    which = asarray(which)
+    if which.dtype == np.bool_ and len(cases) == 2:
+        return xla.select(which, cases[1], cases[0])
+    return np.choose(which, [asarray(case) for case in cases], mode="clip")
+
+
+def pad(operand, padding_value, padding_config):
+    """The array with ``padding_value`` around it: for each axis the numbers of elements before it, after it,
+    and between two of its elements."""
+    operand = asarray(operand)
+    between = [interior for _, _, interior in padding_config]
+    for axis, count in enumerate(between):
+        if count < 0:
+            raise ValueError(f"lax.pad: {count} elements between two elements of axis {axis}")
+        if count and operand.shape[axis] > 1:
+            shape = list(operand.shape)
+            apart = np.expand_dims(operand, axis + 1)
+            gap = np.full_like(apart, padding_value, shape=(*shape[: axis + 1], count, *shape[axis + 1 :]))
+            shape[axis] *= count + 1
+            operand = np.concatenate([apart, gap], axis=axis + 1).reshape(shape)
+            operand = slice_in_dim(operand, 0, shape[axis] - count, axis=axis)
+    for axis, (low, high, _) in enumerate(padding_config):
+        size = operand.shape[axis]
+        operand = slice_in_dim(operand, max(-low, 0), size - max(-high, 0), axis=axis)
+        shape = list(operand.shape)
+        parts = []
+        for count in (max(low, 0), max(high, 0)):
+            shape[axis] = count
+            parts.append(np.full_like(operand, padding_value, shape=tuple(shape)))
+        operand = np.concatenate([parts[0], operand, parts[1]], axis=axis)
+    return operand
