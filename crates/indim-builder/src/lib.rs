@@ -41,7 +41,7 @@ mod views;
 mod windows;
 
 pub use builder::{GraphBuilder, Value};
-pub use composition::{Composition, IntegerPromotion, Parameter};
+pub use composition::{Composition, IntegerPromotion};
 pub use fourier::FourierOptions;
 pub use gathers::StartedSlices;
 pub use methods::RuleScope;
@@ -55,4 +55,4 @@ pub use reductions::{Initial, ReduceOptions, Reduction};
 pub use regions::build::BranchBody;
 pub use regions::capture::RegionBody;
 pub use views::{Index, PadMode};
-pub use windows::{Convolution, ConvolutionAxes, PaddedWindow, PoolDivisor};
+pub use windows::{Convolution, ConvolutionAxes, PoolDivisor};

@@ -1,7 +1,7 @@
 //! Convolutions and pools against sums over indices, written here.
 
-use indim_builder::{Convolution, ConvolutionAxes, GraphBuilder, PaddedWindow, PoolDivisor};
-use indim_graph::{Array, evaluate};
+use indim_builder::{Convolution, ConvolutionAxes, GraphBuilder, PoolDivisor};
+use indim_graph::{Array, PaddedWindow, evaluate};
 use indim_ops::{DType, ReduceOp, f16};
 
 /// Pseudo-random numbers (a linear congruential generator).

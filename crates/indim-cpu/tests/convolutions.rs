@@ -1,9 +1,9 @@
 //! Convolutions and pools compared with the reference evaluator, bit for bit, at every level, for one thread
 //! and several: random sizes, strides, dilations, groups, paddings and orders of axes.
 
-use indim_builder::{Convolution, ConvolutionAxes, GraphBuilder, PaddedWindow, PoolDivisor, Value};
+use indim_builder::{Convolution, ConvolutionAxes, GraphBuilder, PoolDivisor, Value};
 use indim_cpu::{CompileOptions, Level, RunOptions, Threads, compile};
-use indim_graph::{Array, Graph, evaluate};
+use indim_graph::{Array, Graph, PaddedWindow, evaluate};
 use indim_loops::lower;
 use indim_ops::{DType, ReduceOp};
 

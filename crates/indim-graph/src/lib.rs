@@ -12,6 +12,7 @@
 //! - `named_values.rs`: names of axes, propagated from the operands of a node to its result;
 //! - `output_parameters.rs`: graphs that compute outputs and also take them as inputs;
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
+//! - `parameter.rs`: numeric parameters of functions: names, defaults and types;
 //! - `print.rs`: printing graphs;
 //! - `reduce.rs`: operand and result types of reductions along one axis, scans, and contractions;
 //! - `regions/`: the graphs inside loops and branches: checks and reference evaluation;
@@ -32,6 +33,7 @@ mod graph;
 pub mod literal;
 mod named_values;
 mod output_parameters;
+pub mod parameter;
 mod passes;
 mod print;
 mod reduce;
@@ -65,4 +67,4 @@ pub use sizes::{
 };
 pub use sorting::SortResult;
 pub use verify::{VerifyError, VerifyErrorKind, verify};
-pub use views::{AxisSlice, AxisWindow, ScatterMode, TakeMode};
+pub use views::{AxisSlice, AxisWindow, PaddedWindow, ScatterMode, TakeMode};

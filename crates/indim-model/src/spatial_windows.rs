@@ -1,6 +1,6 @@
 //! Windows of convolutions and pools over spatial axes, from attributes of ONNX and OpenVINO.
 
-use indim_builder::PaddedWindow;
+use indim_graph::PaddedWindow;
 use indim_shape::Shape;
 
 use crate::FormatErrorKind;
@@ -114,7 +114,7 @@ pub fn halves(total: i64, is_upper: bool) -> (i64, i64) {
 /// rounding adds after each axis. `attribute` names the attribute of kernel sizes in errors.
 ///
 /// ```
-/// use indim_builder::PaddedWindow;
+/// use indim_graph::PaddedWindow;
 /// use indim_model::spatial_windows::{Padding, WindowRounding, pad_windows};
 ///
 /// let mut windows = [PaddedWindow { size: 3, stride: 2, ..PaddedWindow::default() }];
@@ -178,7 +178,7 @@ fn rounded_padding(window: &PaddedWindow, size: usize, rounding: WindowRounding)
 /// A size that an `i64` does not hold is `i64::MAX`.
 ///
 /// ```
-/// use indim_builder::PaddedWindow;
+/// use indim_graph::PaddedWindow;
 /// use indim_model::spatial_windows::{MAX_NUMBER, transposed_size};
 ///
 /// let window = PaddedWindow { size: 3, stride: 2, ..PaddedWindow::default() };

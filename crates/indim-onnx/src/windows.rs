@@ -1,7 +1,7 @@
 //! Convolutions and pooling.
 
-use indim_builder::{Convolution, PaddedWindow, PoolDivisor, Value};
-use indim_graph::{Literal, TakeMode};
+use indim_builder::{Convolution, PoolDivisor, Value};
+use indim_graph::{Literal, PaddedWindow, TakeMode};
 use indim_model::FormatErrorKind;
 use indim_model::compositions::{
     ElementOrder, max_pool_positions, norm_pool, normalize_response, response_windows, without_nan,

@@ -1,6 +1,7 @@
 //! Convolutions and pooling.
 
-use indim_builder::{Convolution, PaddedWindow, PoolDivisor, Value};
+use indim_builder::{Convolution, PoolDivisor, Value};
+use indim_graph::PaddedWindow;
 use indim_model::FormatErrorKind;
 use indim_model::compositions::{normalize_response, response_windows};
 use indim_model::spatial_windows::{

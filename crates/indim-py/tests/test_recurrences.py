@@ -30,6 +30,35 @@ def test_recurrences_are_those_of_a_loop(size, reverse):
     np.testing.assert_allclose(found.T, _recurrence(a, b, initial, reverse), rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_order_is_that_of_an_associative_scan(size, reverse):
+    a, b = RANDOM.uniform(-1, 1, (2, size, 3)).astype(np.float32)
+
+    def combined(left, right):
+        return left[0] * right[0], right[0] * left[1] + right[1]
+
+    wide = (a.astype(np.float64), b.astype(np.float64))
+    expected = indim.lax.associative_scan(combined, wide, reverse=reverse)[1].astype(np.float32)
+    np.testing.assert_array_equal(indim.linear_recurrence(a, b, 0, reverse=reverse), expected)
+    expected = indim.lax.associative_scan(indim.logaddexp, wide[0], reverse=reverse).astype(np.float32)
+    np.testing.assert_array_equal(indim.lax.cumlogsumexp(a, reverse=reverse), expected)
+
+
+def test_expressions_and_functions_of_modules_have_the_same_bits():
+    a, b = RANDOM.uniform(-1, 1, (2, 3, 100))
+    expected = indim.linear_recurrence(a, b, 1, initial=b[:, 0], reverse=True)
+    text = "linear_recurrence(a, b, axis=1, initial=s, reverse=true)"
+    np.testing.assert_array_equal(indim.evaluate(text, a=a, b=b, s=b[:, 0].copy(), rule="numpy"), expected)
+    found = indim.numpy.linear_recurrence(a, b, 1, initial=b[:, 0], reverse=True)
+    np.testing.assert_array_equal(found, expected)
+    expected = indim.lax.cumlogsumexp(a, 1)
+    np.testing.assert_array_equal(indim.evaluate("logcumsumexp(a, axis=1)", a=a), expected)
+    np.testing.assert_array_equal(indim.cumlogsumexp(a, 1), expected)
+    exclusive = indim.cumlogsumexp(a, 1, exclusive=True, where=a > 2)
+    np.testing.assert_array_equal(exclusive, np.full_like(a, -np.inf))
+
+
 def test_an_exponential_average_of_narrow_floats_is_rounded_once():
     x = RANDOM.normal(size=1000).astype(np.float32)
     single = indim.linear_recurrence(0.9, x)

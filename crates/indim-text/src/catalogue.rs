@@ -1,7 +1,8 @@
 //! The catalogue of operations, compositions, reductions, products, data movement, random numbers and Fourier
 //! transforms, for `docs/ops.md` and `indim ops`.
 
-use indim_builder::{Composition, Parameter, Reduction};
+use indim_builder::{Composition, Reduction};
+use indim_graph::parameter::Parameter;
 use indim_ops::fourier::function::FourierFunction;
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 

@@ -89,6 +89,8 @@ const CASES: &[(&str, Option<RuleSet>, &str, &str)] = &[
     ("cumsum(x, axis=[0, 1])", None, "scan-axes", "cumsum"),
     ("cumsum(x, axis=2)", None, "axis-out-of-range", "cumsum"),
     ("cumsum(x, keepdims=true)", None, "unknown-keyword", "keepdims"),
+    ("linear_recurrence(x, x, axis=[0, 1])", None, "scan-axes", "linear_recurrence"),
+    ("linear_recurrence(x)", None, "wrong-operand-count", "linear_recurrence"),
     ("x.max()", None, "foreign-spelling", ".max"),
     ("sum(x, axis=2)", None, "axis-out-of-range", "sum"),
     ("sum(x, axis=[0, -2])", None, "axes-not-unique", "sum"),

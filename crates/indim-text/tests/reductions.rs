@@ -130,3 +130,22 @@ fn nothing_has_a_sum_but_no_extreme() {
         assert_eq!(error.code(), "empty-reduction", "{text}");
     }
 }
+
+#[test]
+fn recurrences_and_cumulative_logsumexp() {
+    assert_eq!(of_x("linear_recurrence(0.5, x)"), [1.0, 2.5, 5.25, -3.0, -1.5, 4.25]);
+    assert_eq!(of_x("linear_recurrence(2, x, axis=0)"), [1.0, 2.0, 4.0, -1.0, 4.0, 13.0]);
+    assert_eq!(of_x("linear_recurrence(x, 1, initial=2)"), [3.0, 7.0, 29.0, -5.0, 1.0, 6.0]);
+    assert_eq!(of_x("linear_recurrence(1, x, reverse=true)"), [7.0, 6.0, 4.0, 2.0, 5.0, 5.0]);
+    assert_eq!(of_x("linear_recurrence(x[0], x)[0]"), [1.0, 4.0, 20.0]);
+    let integers = elements::<i16, i16>("linear_recurrence(x, x)", &[3], &[300, 300, 300]);
+    assert_eq!(integers, [300, 24764, 23932]);
+    let logarithms = of_x("logcumsumexp(log(x * 0 + 1), axis=1)");
+    let expected = [1.0f32, 2.0, 3.0, 1.0, 2.0, 3.0].map(|x| f64::from(x).ln() as f32);
+    assert!(logarithms.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-6));
+    assert_eq!(of_x("cumlogsumexp(x, axis=0, exclusive=true)")[..3], [f32::NEG_INFINITY; 3]);
+    assert_eq!(of_x("cumlogsumexp(x, where=x > 4)")[4], f32::NEG_INFINITY);
+    // Integers become `f64`.
+    let whole = elements::<i32, f64>("cumlogsumexp(x)", &[2], &[0, 0]);
+    assert_eq!(whole, [0.0, core::f64::consts::LN_2]);
+}

@@ -1,7 +1,7 @@
 //! Convolutions and reductions of windows, with the attributes of `window`.
 
-use indim_builder::{Convolution, ConvolutionAxes, GraphBuilder, PaddedWindow, Value};
-use indim_graph::Array;
+use indim_builder::{Convolution, ConvolutionAxes, GraphBuilder, Value};
+use indim_graph::{Array, PaddedWindow};
 use indim_model::FormatErrorKind;
 use indim_model::spatial_windows::MAX_NUMBER;
 use indim_ops::ArrayType;

@@ -19,9 +19,9 @@
 
 pub use indim_builder::{
     BranchBody, Composition, FourierOptions, GraphBuilder, Index, Initial, IntegerPromotion,
-    Operand, PadMode, Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, StartedSlices,
-    Value,
+    Operand, PadMode, ReduceOptions, Reduction, RegionBody, RuleScope, StartedSlices, Value,
 };
+pub use indim_graph::parameter::Parameter;
 pub use indim_graph::{
     AxisSlice, Graph, GraphError, GraphErrorKind, GuardError, Guards, Literal, Node, NodeKind,
     Operands, Region, RegionMismatch, ShapedGraph, Size, SizeFacts, SymbolicGraph, SymbolicShape,

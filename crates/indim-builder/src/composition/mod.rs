@@ -12,23 +12,20 @@
 //!
 //! - `activation.rs`: activation functions of neural networks;
 //! - `numeric.rs`: functions of NumPy;
-//! - `parameter.rs`: numeric parameters of compositions and reductions;
 //! - `reduce_precision.rs`: `reduce_precision`, rounding to a float format with fewer bits.
 
 mod activation;
 mod numeric;
-pub(crate) mod parameter;
 mod reduce_precision;
 
 use core::fmt;
 use core::str::FromStr;
 
+use indim_graph::parameter::{Parameter, argument};
 use indim_graph::signature::check_operands;
 use indim_graph::{GraphError, GraphErrorKind, Literal};
 use indim_shape::RuleSet;
 
-pub use parameter::Parameter;
-use parameter::argument;
 pub(crate) use reduce_precision::float_format;
 
 use crate::builder::{BuildResult, GraphBuilder, Value};

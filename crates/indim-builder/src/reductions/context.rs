@@ -35,7 +35,7 @@ impl ReductionContext<'_> {
     }
 
     /// The shape without the reduced axes.
-    fn result_shape(&self) -> Shape {
+    pub(super) fn result_shape(&self) -> Shape {
         let shape = &self.array_type.shape;
         self.kept_axes().iter().map(|&axis| shape[axis]).collect()
     }
@@ -204,7 +204,7 @@ impl ReductionContext<'_> {
 
 impl Initial {
     /// The initial value as an element of type `dtype`; an error if `dtype` cannot hold it.
-    fn element(&self, b: &GraphBuilder, dtype: DType) -> BuildResult {
+    pub(super) fn element(&self, b: &GraphBuilder, dtype: DType) -> BuildResult {
         match self {
             Initial::Number(Literal::Bool(truth)) if dtype != DType::Bool => {
                 b.number("initial", Literal::Int(i128::from(*truth)), dtype)

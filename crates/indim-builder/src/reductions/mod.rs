@@ -13,6 +13,7 @@
 //! - `extremes.rs`: extremes and arg-reductions;
 //! - `normalization.rs`: layer normalisation and RMS normalisation;
 //! - `outer_products.rs`: sums of outer products, which are contractions;
+//! - `recurrences.rs`: cumulative `logsumexp` and linear recurrences, composed in runs of 16;
 //! - `scans.rs`: cumulative sums, products and extremes;
 //! - `sums.rs`: sums, products, means, variances and counts.
 
@@ -23,19 +24,19 @@ mod extremes;
 mod normalization;
 mod options;
 mod outer_products;
+mod recurrences;
 mod scans;
 mod sums;
 
 use core::str::FromStr;
 
 use indim_graph::Literal;
+use indim_graph::parameter::{Parameter, argument};
 use indim_ops::{DType, DTypeClass, UnknownOp, is_called};
 
 pub use options::{Initial, ReduceOptions};
 
 use crate::builder::{BuildResult, Value};
-use crate::composition::Parameter;
-use crate::composition::parameter::argument;
 use crate::operand::Operand;
 use crate::operand::sealed::Sealed;
 
@@ -126,6 +127,17 @@ macro_rules! for_each_reduction {
             /// Whether any element up to each position is nonzero. Axes and options as for `cumsum`.
             cumany(x) = CumAny { reverse: bool = false, exclusive: bool = false } all
                 -> whole [where], [];
+            /// For each position, the logarithm of the sum of `exp(x)` of the elements up to it, without
+            /// overflow. It combines elements by `logaddexp` in double precision, in runs of 16, and rounds
+            /// each result. Axes and options as for `cumsum`; the first exclusive result is -inf.
+            cumlogsumexp(x) = CumLogSumExp { reverse: bool = false, exclusive: bool = false } all
+                -> whole [where], ["logcumsumexp"];
+            /// `y[i] = a[i] * y[i - 1] + b[i]` along one axis, such as an exponential average. Before the
+            /// first element `y` is `initial`, which has the shape without the axis, or 0. Floats are
+            /// computed in double precision, in runs of 16, and each result is rounded. With `reverse` the
+            /// recurrence runs from the last element to the first.
+            linear_recurrence(a, b) = LinearRecurrence { reverse: bool = false } last
+                -> whole [initial], [];
             /// `cumsum` with 0 in place of each NaN.
             nancumsum(x) = NanCumSum { reverse: bool = false, exclusive: bool = false } all
                 -> whole [dtype where], [];
@@ -195,7 +207,7 @@ macro_rules! keepdims {
 
 /// The method of a value for a function along axes: the value is the first operand.
 macro_rules! reduction_method {
-    ($name:ident(x $($other:ident)*) $(#[doc = $doc:literal])+ $function:ident) => {
+    ($name:ident($first:ident $($other:ident)*) $(#[doc = $doc:literal])+ $function:ident) => {
         $(#[doc = $doc])+
         #[track_caller]
         pub fn $name(
@@ -334,6 +346,7 @@ mod definition {
     pub(super) use super::exponentials::*;
     pub(super) use super::extremes::*;
     pub(super) use super::normalization::*;
+    pub(super) use super::recurrences::*;
     pub(super) use super::scans::*;
     pub(super) use super::sums::*;
 }
@@ -355,22 +368,23 @@ impl Reduction {
 
     /// Whether the function accepts only floats.
     pub fn takes_only_floats(self) -> bool {
-        use Reduction::{LayerNorm, LogSoftmax, LogSumExp, RmsNorm, Softmax};
-        matches!(self, LogSumExp | Softmax | LogSoftmax | LayerNorm | RmsNorm)
+        use Reduction::{CumLogSumExp, LayerNorm, LogSoftmax, LogSumExp, RmsNorm, Softmax};
+        matches!(self, LogSumExp | CumLogSumExp | Softmax | LogSoftmax | LayerNorm | RmsNorm)
     }
 
     /// Whether the function pairs the elements of two operands, which are broadcast.
     pub fn pairs(self) -> bool {
-        matches!(self, Reduction::Dot | Reduction::VecDot)
+        matches!(self, Reduction::Dot | Reduction::VecDot | Reduction::LinearRecurrence)
     }
 
     /// Whether the function is a scan, which runs along one axis.
     pub fn is_scan(self) -> bool {
-        use Reduction::{CumAll, CumAny, CumMax, CumMin, CumProd, CumSum, NanCumProd, NanCumSum};
-        matches!(
-            self,
-            CumSum | CumProd | CumMax | CumMin | CumAll | CumAny | NanCumSum | NanCumProd
-        )
+        use Reduction::{CumAll, CumAny, CumLogSumExp, CumMax, CumMin, CumProd, CumSum};
+        use Reduction::{LinearRecurrence, NanCumProd, NanCumSum};
+        let is_composed = matches!(self, CumLogSumExp | LinearRecurrence);
+        is_composed
+            || matches!(self, CumSum | CumProd | CumMax | CumMin | CumAll | CumAny)
+            || matches!(self, NanCumSum | NanCumProd)
     }
 
     /// Whether the result depends on an extreme, which does not exist without elements.

@@ -4,6 +4,7 @@ use core::borrow::Borrow;
 use core::ops::RangeFull;
 use std::borrow::Cow;
 
+use indim_graph::parameter::Parameter;
 use indim_graph::signature::check_operands;
 use indim_graph::{GraphError, GraphErrorKind, Literal};
 use indim_ops::{ArrayType, DType, DTypeClass};
@@ -12,7 +13,6 @@ use indim_shape::{ReductionRuleName, RuleSet, Shape, TargetRule};
 use super::Reduction;
 use super::context::ReductionContext;
 use crate::builder::{BuildResult, GraphBuilder, Value};
-use crate::composition::Parameter;
 use crate::operand::{Operand, OperandArg};
 
 /// Options of a function along axes: axes, `keepdims`, mask, initial value, element type, and the numbers
@@ -488,7 +488,8 @@ fn checked_axes(
     let rule = options.rule.rule(options.axes.as_deref(), options.keepdims, shape.rank());
     let form = rule.elaborate(shape).map_err(GraphErrorKind::Reduction)?;
     let axes = form.axes().to_vec();
-    if function.is_scan() && options.axes.is_some() && axes.len() != 1 {
+    let may_flatten = options.axes.is_none() && !function.pairs();
+    if function.is_scan() && !may_flatten && axes.len() != 1 {
         return Err(GraphErrorKind::ScanAxes { given: axes.len() });
     }
     let has_results = !form.result().contains(&0);

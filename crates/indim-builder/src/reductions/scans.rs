@@ -1,7 +1,7 @@
 //! Cumulative sums, products, extremes and truth tests (`cumall`, `cumany`): scans along one axis, or over
 //! all elements in row-major order.
 
-use indim_graph::Array;
+use indim_graph::{Array, GraphError};
 use indim_ops::{DType, ReduceOp, scan_accumulator};
 
 use super::context::ReductionContext;
@@ -18,7 +18,7 @@ struct ScanOptions {
 
 impl ReductionContext<'_> {
     /// The scan of `value`, which has the operand's shape, with the identity in place of unselected
-    /// elements. Without an axis, all elements in row-major order are one vector.
+    /// elements.
     fn scan(&self, op: ReduceOp, value: &Value, options: ScanOptions) -> BuildResult {
         let ScanOptions { reverse, exclusive } = options;
         let b = self.builder();
@@ -26,13 +26,19 @@ impl ReductionContext<'_> {
             None => value.clone(),
             Some(selected) => selected.select(value, identity(value, op)?),
         };
-        let rank = self.array_type.shape.rank();
-        let is_flat = self.options.axes.is_none() && rank != 1;
+        let (line, axis) = self.scanned_line(&masked)?;
+        b.scan(op, line, axis as i64, reverse, exclusive)
+    }
+
+    /// `value`, which has the operand's shape, and the scanned axis. Without an axis, all elements in
+    /// row-major order are one vector.
+    pub(super) fn scanned_line(&self, value: &Value) -> Result<(Value, usize), GraphError> {
+        let is_flat = self.options.axes.is_none() && self.array_type.shape.rank() != 1;
         match (is_flat, &self.axes[..]) {
-            (false, &[axis]) => b.scan(op, masked, axis as i64, reverse, exclusive),
+            (false, &[axis]) => Ok((value.clone(), axis)),
             _ => {
                 let count: usize = self.array_type.shape.iter().product();
-                b.scan(op, b.reshape(masked, [count])?, 0, reverse, exclusive)
+                Ok((self.builder().reshape(value, [count])?, 0))
             }
         }
     }

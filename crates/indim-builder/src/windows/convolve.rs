@@ -1,10 +1,9 @@
 //! Convolutions, also grouped, strided, dilated and transposed ones.
 
-use indim_graph::{AxisWindow, GraphError, Literal};
+use indim_graph::{AxisWindow, GraphError, Literal, PaddedWindow};
 use indim_ops::DType;
 use indim_shape::Shape;
 
-use super::axis::PaddedWindow;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
@@ -98,7 +97,8 @@ impl GraphBuilder {
     /// element type of the result; the default is the operands' type, as in [`GraphBuilder::product`].
     ///
     /// ```
-    /// use indim_builder::{Convolution, GraphBuilder, PaddedWindow};
+    /// use indim_builder::{Convolution, GraphBuilder};
+    /// use indim_graph::PaddedWindow;
     /// use indim_graph::{Array, evaluate};
     /// use indim_ops::DType;
     ///

@@ -1,10 +1,9 @@
 //! Reductions of windows: XLA's `reduce_window`, average and maximum pooling.
 
-use indim_graph::{Array, GraphErrorKind};
+use indim_graph::{Array, GraphErrorKind, PaddedWindow};
 use indim_ops::{ArrayType, DType, DTypeClass, ReduceOp};
 use indim_shape::RuleSet;
 
-use super::axis::PaddedWindow;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
@@ -26,7 +25,8 @@ impl GraphBuilder {
     /// first, in `f64` or `c128`, and rounded once.
     ///
     /// ```
-    /// use indim_builder::{GraphBuilder, PaddedWindow};
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::PaddedWindow;
     /// use indim_graph::{Array, evaluate};
     /// use indim_ops::{DType, ReduceOp};
     ///
@@ -68,7 +68,8 @@ impl GraphBuilder {
     /// only round the number of windows up; [`PoolDivisor::Padded`] does not count them.
     ///
     /// ```
-    /// use indim_builder::{GraphBuilder, PaddedWindow, PoolDivisor};
+    /// use indim_builder::{GraphBuilder, PoolDivisor};
+    /// use indim_graph::PaddedWindow;
     /// use indim_graph::{Array, evaluate};
     /// use indim_ops::DType;
     ///

@@ -1,7 +1,7 @@
 //! Pools beyond the builder's: positions of largest elements, norms of windows, response normalisation.
 
-use indim_builder::{PaddedWindow, Value};
-use indim_graph::{AxisSlice, GraphError, Literal};
+use indim_builder::Value;
+use indim_graph::{AxisSlice, GraphError, Literal, PaddedWindow};
 use indim_ops::{DType, ReduceOp};
 
 use crate::FormatErrorKind;
@@ -37,7 +37,8 @@ pub fn without_nan(x: &Value) -> Result<Value, GraphError> {
 /// the first of the window counts. NaN is ignored; a window of NaN and -inf has its first element.
 ///
 /// ```
-/// use indim_builder::{GraphBuilder, PaddedWindow};
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::PaddedWindow;
 /// use indim_graph::{Array, evaluate};
 /// use indim_model::compositions::{ElementOrder, max_pool_positions};
 /// use indim_ops::DType;

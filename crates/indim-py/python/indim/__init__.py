@@ -76,7 +76,8 @@ __version__ = _indim.__version__
 _functions_by_attributes = _define("as-written")
 for _function in _functions_by_attributes.values():
     _function.__module__ = __name__
-globals().update(_functions_by_attributes)
+# The public `linear_recurrence` promotes and broadcasts its operands.
+globals().update(_functions_by_attributes | {"linear_recurrence": linear_recurrence})
 _compositions.register(_functions_by_attributes)
 _reductions.register(_functions_by_attributes)
 _products.register(_functions_by_attributes)

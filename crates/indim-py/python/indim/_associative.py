@@ -1,4 +1,4 @@
-"""Scans by an associative function, in runs of 16: linear recurrences, cumulative ``logsumexp``."""
+"""Scans by an associative function, in runs of 16; linear recurrences, cumulative ``logsumexp``."""
 
 from __future__ import annotations
 
@@ -98,27 +98,6 @@ def _recorded_scan(functions, axis, reverse, recording, elems):
     return filled(elems, _along(combine, leaves, axis, reverse))
 
 
-def _wide(array):
-    """Floats in 64 bits: results are rounded once."""
-    kind = array.dtype.kind
-    wide = {"f": np.float64, "c": np.complex128}.get(kind, np.float64 if kind == "V" else None)
-    return array if wide is None else array.astype(wide)
-
-
-def _compiled(*static):
-    """A function of arrays as one program: compiled, or recorded inside of a compiled function."""
-
-    def decorate(function):
-        compiled = jit(function, static=static)
-
-        def call(*arguments):
-            return function(*arguments) if has_tracer(arguments) else compiled(*arguments)
-
-        return call
-
-    return decorate
-
-
 def linear_recurrence(a, b, axis=-1, *, initial=None, reverse=False):
     """``y[i] = a[i] * y[i - 1] + b[i]`` along an axis; before the first element ``y`` is ``initial``, or 0.
 
@@ -129,35 +108,8 @@ def linear_recurrence(a, b, axis=-1, *, initial=None, reverse=False):
     given = (a, b) if initial is None else (a, b, initial)
     dtype = weakly_promoted(*given)
     a, b, *initial = (recorded(value).astype(dtype) for value in given)
-    axis = axis_index(operator.index(axis), max(a.ndim, b.ndim))
-    return (_recurrence_from if initial else _recurrence)(a, b, *initial, axis, bool(reverse))
-
-
-@_compiled("axis", "reverse")
-def _recurrence(a, b, axis, reverse):
-    return _solved(a, b, None, axis, reverse)
-
-
-@_compiled("axis", "reverse")
-def _recurrence_from(a, b, initial, axis, reverse):
-    return _solved(a, b, initial, axis, reverse)
-
-
-def _solved(a, b, initial, axis, reverse):
-    dtype, shape = b.dtype, np.broadcast_shapes(a.shape, b.shape)
-    a, b = (_wide(np.broadcast_to(array, shape)) for array in (a, b))
-    if initial is not None and shape[axis]:
-        position = -1 if reverse else 0
-        first = (slice(None),) * axis + (slice(position, None) if reverse else slice(0, 1),)
-        others = (slice(None),) * axis + (slice(None, -1) if reverse else slice(1, None),)
-        initial = np.broadcast_to(initial.astype(b.dtype), shape[:axis] + shape[axis + 1 :])
-        start = a[first] * np.expand_dims(initial, axis) + b[first]
-        b = np.concatenate([b[others], start] if reverse else [start, b[others]], axis=axis)
-
-    def combine(left, right):
-        return [left[0] * right[0], right[0] * left[1] + right[1]]
-
-    return _along(combine, [a, b], axis, reverse)[1].astype(dtype)
+    attributes = _attributes(axis, max(a.ndim, b.ndim), reverse) + [("initial", value) for value in initial]
+    return _functions.apply("linear_recurrence", (a, b), attributes, "numpy")
 
 
 def cumlogsumexp(operand, axis=0, reverse=False):
@@ -168,17 +120,11 @@ def cumlogsumexp(operand, axis=0, reverse=False):
     operand = recorded(operand)
     if operand.dtype.kind == "c":
         raise TypeError("cumlogsumexp takes real numbers: a complex logarithm has several branches")
-    if operand.dtype.kind not in "fV":
-        operand = operand.astype(np.float64)
-    return _sums_of_exponentials(operand, axis_index(operator.index(axis), operand.ndim), bool(reverse))
+    return _functions.apply("cumlogsumexp", (operand,), _attributes(axis, operand.ndim, reverse), "numpy")
 
 
-@_compiled("axis", "reverse")
-def _sums_of_exponentials(x, axis, reverse):
-    def combine(left, right):
-        return [_functions.apply("logaddexp", (left[0], right[0]), rule="numpy")]
-
-    return _along(combine, [_wide(x)], axis, reverse)[0].astype(x.dtype)
+def _attributes(axis, rank, reverse):
+    return [("axis", [axis_index(operator.index(axis), rank)])] + [("reverse", True)] * bool(reverse)
 
 
 def _accumulate(array, axis=0, dtype=None):

@@ -20,6 +20,9 @@ from ._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, UFUNCS, Tracer
 #: By name: operands, default axes, arguments with their defaults, documentation, other names.
 _ROWS = {name: row for name, *row in _axis_functions()}
 
+#: Functions that pair the elements of two operands, which broadcast.
+_PAIRED = ("dot", "vecdot", "linear_recurrence")
+
 _ANNOTATIONS = {
     "axis": "int | str | Sequence[int] | Sequence[str] | None",
     "dtype": "DTypeLike",
@@ -76,7 +79,7 @@ def _signature(rule, name):
     for argument, expected, default in arguments:
         annotation = _ANNOTATIONS.get(argument, "bool" if expected == "True or False" else "float")
         parameters.append(_parameter(argument, _default(default), annotation=annotation))
-    has_dims = len(operands) == 2 and name in ("dot", "vecdot") and rule in ("as-written", "xla")
+    has_dims = len(operands) == 2 and name in _PAIRED and rule in ("as-written", "xla")
     for keyword in ["broadcast_dimensions"] * has_dims + ["out"]:
         parameters.append(_parameter(keyword, None))
     return inspect.Signature(parameters)

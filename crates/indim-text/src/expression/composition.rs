@@ -49,10 +49,10 @@ impl Elaborator<'_, '_> {
     pub(super) fn arguments(
         &self,
         function: &'static str,
-        parameters: &[indim_builder::Parameter],
+        parameters: &[indim_graph::parameter::Parameter],
         attributes: &[NamedAttribute],
     ) -> ElaborateResult<Vec<Option<Literal>>> {
-        let argument = |parameter: &indim_builder::Parameter| {
+        let argument = |parameter: &indim_graph::parameter::Parameter| {
             let name = parameter.name();
             let given =
                 attributes.iter().find(|given| given.attribute == AttributeKey::Argument(name));

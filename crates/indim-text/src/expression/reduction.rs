@@ -2,6 +2,7 @@
 
 use indim_builder::{Initial, ReduceOptions, Reduction, Value};
 use indim_graph::Literal;
+use indim_graph::parameter::Parameter;
 use indim_ops::DType;
 use indim_shape::{ReductionRuleName, RuleSet};
 
@@ -85,7 +86,7 @@ impl Elaborator<'_, '_> {
         attributes: &[NamedAttribute],
     ) -> ElaborateResult<ReduceOptions> {
         let keepdims = self.arguments(function.name(), &[ReduceOptions::KEEPDIMS], attributes)?;
-        let given = |parameter: indim_builder::Parameter| argument(attributes, parameter.name());
+        let given = |parameter: Parameter| argument(attributes, parameter.name());
         let initial = given(ReduceOptions::INITIAL).and_then(|node| match &self.operands[node] {
             ElaboratedOperand::Array(value) => Some(Initial::Value(value.clone())),
             _ => self.literal(node).map(Initial::Number),

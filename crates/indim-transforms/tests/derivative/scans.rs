@@ -17,15 +17,16 @@ fn directions(function: Reduction, axis: i64) -> impl Iterator<Item = ReduceOpti
 
 #[test]
 fn scans_have_the_slope_of_finite_differences() {
-    use Reduction::{CumMax, CumMin, CumProd, CumSum, NanCumSum};
-    for function in [CumSum, CumProd, CumMax, CumMin, NanCumSum] {
+    use Reduction::{CumLogSumExp, CumMax, CumMin, CumProd, CumSum, NanCumSum};
+    for function in [CumSum, CumProd, CumMax, CumMin, NanCumSum, CumLogSumExp] {
         for (shape, axis) in [(vec![6], 0), (vec![3, 40], 1), (vec![5, 2, 3], 0), (vec![4, 3], -1)]
         {
             for options in directions(function, axis) {
                 // The first exclusive extreme is infinite, and infinity times 0 is NaN.
                 let scan: Function<'_> = &|x: &[Value]| {
                     let scan = x[0].builder().along(function, &x[0], options.clone()).unwrap();
-                    if matches!(function, CumMax | CumMin) { scan.clamp(-9, 9) } else { scan }
+                    let is_infinite = matches!(function, CumMax | CumMin | CumLogSumExp);
+                    if is_infinite { scan.clamp(-9, 9) } else { scan }
                 };
                 let count = shape.iter().product();
                 let name = format!("{} of {shape:?}, {:?}", function.name(), options.numbers);
@@ -37,6 +38,24 @@ fn scans_have_the_slope_of_finite_differences() {
     check("cumsum of all elements", flat, &[Argument(vec![3, 4], noise(5, 12))]);
     let along: Function<'_> = &|x: &[Value]| x[0].cumprod(0).tanh();
     check("tanh of cumprod", along, &[Argument(vec![7], noise(6, 7))]);
+}
+
+#[test]
+fn recurrences_have_the_slope_of_finite_differences() {
+    for (length, reverse) in [(5, false), (40, false), (40, true)] {
+        let recurrence: Function<'_> = &|x: &[Value]| {
+            let reverse = indim_graph::Literal::Bool(reverse);
+            let options = ReduceOptions::axes(-1).number("reverse", reverse);
+            x[0].linear_recurrence(&x[1], options.initial(x[2].clone()))
+        };
+        let operands = [(vec![2, length], 3), (vec![2, length], 4), (vec![2], 5)].map(
+            |(shape, seed): (Vec<usize>, u64)| {
+                let count = shape.iter().product();
+                Argument(shape, noise(seed, count))
+            },
+        );
+        check(&format!("recurrence of {length}, {reverse}"), recurrence, &operands);
+    }
 }
 
 /// Products with zeros: for the first zero the products have 1 in its place; elements behind it get 0.

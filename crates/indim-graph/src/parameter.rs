@@ -1,14 +1,14 @@
-//! Numeric parameters of compositions and reductions.
+//! Numeric parameters of functions, such as compositions and reductions: names, defaults and types.
 
-use indim_graph::Literal;
+use crate::literal::Literal;
 
 /// A parameter of a composition or reduction, after its operands.
 ///
 /// ```
-/// use indim_builder::Composition;
 /// use indim_graph::Literal;
+/// use indim_graph::parameter::Parameter;
 ///
-/// let decimals = Composition::Round.parameters()[0];
+/// let decimals = Parameter::new::<i64>("decimals", &["0"]);
 /// assert_eq!((decimals.name(), decimals.expected()), ("decimals", "a whole number"));
 /// assert_eq!(decimals.default(), Some("0"));
 /// assert!(decimals.accepts(Literal::Int(3)) && !decimals.accepts(Literal::Float(0.5)));
@@ -23,16 +23,13 @@ pub struct Parameter {
 
 impl Parameter {
     /// A parameter of type `T`; `default` is empty or has one text.
-    pub(crate) const fn new<T: ParameterType>(
-        name: &'static str,
-        default: &[&'static str],
-    ) -> Parameter {
+    pub const fn new<T: ParameterType>(name: &'static str, default: &[&'static str]) -> Parameter {
         let default = if default.is_empty() { None } else { Some(default[0]) };
         Parameter { name, expected: T::EXPECTED, default, accepts: T::accepts }
     }
 
     /// An optional parameter that is not a number; `expected` describes it.
-    pub(crate) const fn described(name: &'static str, expected: &'static str) -> Parameter {
+    pub const fn described(name: &'static str, expected: &'static str) -> Parameter {
         Parameter { name, expected, default: Some("None"), accepts: |_| false }
     }
 
@@ -60,13 +57,14 @@ impl Parameter {
 }
 
 /// A Rust type of parameters.
-pub(crate) trait ParameterType: Sized {
+pub trait ParameterType: Sized {
     /// The expected kind, for messages.
     const EXPECTED: &'static str;
 
     /// The value of a literal; `None` for a literal of another kind.
     fn read(number: Literal) -> Option<Self>;
 
+    /// Whether the type has a value for this literal.
     fn accepts(number: Literal) -> bool {
         Self::read(number).is_some()
     }
@@ -121,7 +119,10 @@ impl ParameterType for bool {
 }
 
 /// The argument, or the default.
-pub(crate) fn argument<T: ParameterType>(given: Option<Literal>, default: Option<T>) -> T {
+///
+/// # Panics
+/// If the argument is of another type, or lacks and has no default: the caller checks this.
+pub fn argument<T: ParameterType>(given: Option<Literal>, default: Option<T>) -> T {
     given
         .and_then(T::read)
         .or(default)
