@@ -7,11 +7,12 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use executors::executors;
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
-    Array, ArrayView, ArrayViewMut, CompileOptions, InPlace, RunError, RunOptions, Threads,
+    Array, ArrayView, ArrayViewMut, CompileOptions, InPlace, Order, RunError, RunOptions, Threads,
     compile, compile_symbolic,
 };
 use indim_graph::{
-    AxisSlice, Graph, GraphErrorKind, NodeKind, Region, SymbolicGraph, TakeMode, evaluate, optimize,
+    AxisSlice, Graph, GraphErrorKind, NodeKind, Region, ScatterMode, SymbolicGraph, TakeMode,
+    evaluate, optimize,
 };
 use indim_ops::{DType, ReduceOp, ScatterOp};
 
@@ -473,6 +474,97 @@ fn nans_without_an_update_are_canonical() {
         let found = b.fori_loop(0..2, &[&x], step).unwrap();
         results(&b.finish(&found).unwrap(), &[f64s(&[4], &[1.0, 2.0, odd, -odd])]);
     }
+}
+
+/// Elements without updates keep the bits that the first step gives them. Rows have 12,000 elements, so the
+/// state lies in the result.
+#[test]
+fn steps_after_the_first_write_only_the_targets_of_updates() {
+    let odd = f64::from_bits(0x7ff8_0000_0000_1234);
+    let elements: Vec<f64> =
+        (0..36_000).map(|i| if i % 7 == 0 { odd } else { f64::from(i) }).collect();
+    for op in ScatterOp::ALL {
+        for count in [1, 2] {
+            let b = GraphBuilder::new();
+            let x = b.parameter("x", DType::F64, [3, 12_000]).unwrap();
+            let update = b.constant(f64s(&[count, 1], &[1.5, -2.5][..count]));
+            let update = b.broadcast_in_dim(update, &[0, 1], [count, 12_000]).unwrap();
+            let step = |b: &GraphBuilder, i: &Value, s: &[Value]| {
+                // Steps 0, 1 and 2 update rows 0 and 0, 0 and 1, 1 and 2.
+                let rows = b.iota(DType::I64, [count], 0)? + i - 1;
+                let rows = rows.maximum(0);
+                Ok(vec![b.scatter(op, &s[0], rows, &update, 0, TakeMode::Error)?])
+            };
+            let found = b.fori_loop(0..3, &[&x], step).unwrap();
+            results(&b.finish(&found).unwrap(), &[f64s(&[3, 12_000], &elements)]);
+        }
+    }
+}
+
+/// A loop that writes rows of a stack of 9,000 elements a row, from `begin` on, `steps` rows up to `end`.
+fn stacking(begin: &Value, rows: usize, end: i64, reverse: bool) -> Graph {
+    let b = begin.builder();
+    let row = b.parameter("row", DType::F64, [9_000]).unwrap();
+    let stack = b.parameter("stack", DType::F64, [rows, 9_000]).unwrap();
+    let body = |b: &GraphBuilder, s: &[Value]| {
+        let next = &s[1] * 0.5 + 1.0;
+        let place = if reverse { rows as i64 - 1 - &s[0] } else { s[0].clone() };
+        let stack = b.scatter(ScatterOp::Set, &s[2], place, &next, 0, ScatterMode::Drop)?;
+        Ok(vec![&s[0] + 1, next, stack])
+    };
+    let initial = [begin.clone(), row, stack];
+    let found = b.while_loop(&initial, |_, s| Ok(s[0].lt(end)), body).unwrap();
+    b.finish(&found[1..]).unwrap()
+}
+
+/// The initial rows of a stack stay unless the loop writes all rows.
+#[test]
+fn stacks_keep_the_rows_that_no_step_writes() {
+    let row: Vec<f64> = (0..9_000).map(f64::from).collect();
+    let stack: Vec<f64> = (0..36_000).map(|i| -f64::from(i)).collect();
+    for reverse in [false, true] {
+        for (begin, end) in [(0i64, 4), (0, 3), (1, 4), (-2, 4), (0, 6), (4, 4)] {
+            let inputs = [f64s(&[9_000], &row), f64s(&[4, 9_000], &stack)];
+            let b = GraphBuilder::new();
+            let graph = stacking(&b.scalar(begin), 4, end, reverse);
+            results(&graph, &inputs);
+            // The first position is known only at run time.
+            let b = GraphBuilder::new();
+            let graph = stacking(&b.parameter("i", DType::I64, []).unwrap(), 4, end, reverse);
+            let [row, stack] = inputs;
+            let inputs = [Array::from_scalar(begin), row, stack];
+            let found = results(&graph, &inputs);
+            // Results that are not dense, and threads.
+            let executable = compile(&graph, &CompileOptions::new()).unwrap();
+            let views: Vec<ArrayView<'_>> = inputs.iter().map(ArrayView::from).collect();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(7).build().unwrap();
+            let options = RunOptions::default().threads(Threads::Pool(&pool));
+            for order in [Order::C, Order::F] {
+                let results = executable.run_with(&views, &options.order(order)).unwrap();
+                let equal = |(found, expected): (&Array, &Array)| {
+                    let found = found.to_row_major().unwrap();
+                    assert_eq!(bits(&[found]), bits(std::slice::from_ref(expected)));
+                };
+                results.iter().zip(&found).for_each(equal);
+            }
+        }
+    }
+}
+
+/// A large state lies in the result of the loop, but not in an array of the caller before the loop has ended.
+#[test]
+fn a_loop_with_a_large_state_writes_nothing_on_an_error() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [20_000]).unwrap();
+    let body = |_: &GraphBuilder, s: &[Value]| Ok(vec![&s[0] + 1, &s[1] + 1.0]);
+    let initial = [b.scalar(0i64), x];
+    let looped = b.while_loop_up_to(3, &initial, |_, s| Ok(s[0].lt(9)), body).unwrap();
+    let executable = compile(&b.finish(&looped[1..]).unwrap(), &CompileOptions::new()).unwrap();
+    let (x, mut result) = (vec![1.0f64; 20_000], vec![7.0f64; 20_000]);
+    let outputs = &mut [ArrayViewMut::from_slice([20_000], &mut result).unwrap()];
+    let error = executable.run_into(&[ArrayView::from(&x[..])], outputs).unwrap_err();
+    assert_eq!(error, RunError::StepLimit { limit: 3 });
+    assert!(result.iter().all(|&x| x == 7.0));
 }
 
 #[test]

@@ -183,6 +183,12 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         None
     }
 
+    /// The same nest for runs after the first one on the same arrays, if it then does less work. Between the
+    /// runs only this nest writes the arrays that its stores write. `None` if all runs are equal.
+    fn for_later_runs(&self, _operands: &[*mut u8]) -> Option<Arc<dyn BoundNest>> {
+        None
+    }
+
     /// The same nest, divided into other tiles for several threads; `None` if the tiles of this binding suit
     /// any number of threads. If it is `Some`, one thread alone runs the tiles of this binding, in order.
     fn split_for_threads(&self) -> Option<&dyn BoundNest> {

@@ -56,12 +56,14 @@ pub(crate) struct SymbolicNest {
     dense_nest: Option<DenseNest>,
     /// Indices of the symbols on which the shape of the nest or of its arrays depends.
     symbols: Vec<usize>,
+    /// Whether no nest reads what this one writes, and it writes temporaries only.
+    is_unread: bool,
 }
 
 /// A nest bound to dense arrays of concrete sizes.
 #[derive(Debug, Clone)]
 pub(crate) struct DenseBinding {
-    /// `None` for a nest without elements.
+    /// `None` for a nest without elements, and for one whose results no nest reads.
     pub(crate) bound: Option<Arc<dyn BoundNest>>,
     /// Cost of a whole run, in bytes moved.
     pub(crate) work: usize,
@@ -129,6 +131,9 @@ impl CompiledProgram {
             };
             nests.push(SymbolicNest::new(nest, code, control));
             (compiler.check)()?;
+        }
+        for index in unread_stacks(&loops, &nests) {
+            nests[index].is_unread = true;
         }
         let (may_fail, writes_before_checks) = failures(&loops, &nests);
         let (groups, live_ranges) = (groups(&loops), LiveRanges::of(&loops));
@@ -232,6 +237,7 @@ impl SymbolicNest {
             symbols,
             code,
             control,
+            is_unread: false,
         }
     }
 
@@ -241,11 +247,16 @@ impl SymbolicNest {
             offset: access.offset(&nest.dense_array_strides(access)),
         };
         let own_addresses = || nest.nest.operands().map(place).collect();
+        let bind = || Arc::clone(&self.code).bind(nest, NestStrides::Dense, &[]);
+        let [work, moved] = match self.is_unread {
+            true => [0; 2],
+            false => [run_work(nest, self.cost), nest.bytes_moved()],
+        };
         DenseBinding {
-            bound: Arc::clone(&self.code).bind(nest, NestStrides::Dense, &[]),
+            bound: if self.is_unread { None } else { bind() },
             shared_bytes: self.code.shared_bytes(nest),
-            work: run_work(nest, self.cost),
-            moved: nest.bytes_moved(),
+            work,
+            moved,
             own_addresses: self.addresses.is_none().then(own_addresses),
         }
     }
@@ -269,6 +280,45 @@ impl DenseBinding {
             .iter()
             .for_each(|addresses| memory_use.add_allocation::<BufferOffset>(addresses.len()));
     }
+}
+
+/// The nests that write only the initial values of stacks, such as zeros, which their loops do not read.
+fn unread_stacks(loops: &LoopNests, nests: &[SymbolicNest]) -> Vec<usize> {
+    let mut unread = Vec::new();
+    for (nest, compiled) in loops.nests.iter().zip(nests) {
+        let Some(control) = &compiled.control else { continue };
+        let operands = &nest.instructions[0].operands;
+        let access = |operand: usize| Some(&nest.accesses[operands[operand].access()?]);
+        let is_zero = |counter: usize| match access(counter).map(|access| access.buffer) {
+            Some(BufferId::Constant(index)) => loops.constants[index].scalar::<i64>() == Ok(0),
+            _ => false,
+        };
+        let stacks = control.stacks().filter(|&(_, counter)| is_zero(counter));
+        let stacks: Vec<usize> = stacks.map(|(operand, _)| operand).collect();
+        for &stack in &stacks {
+            let Some(BufferId::Temporary(temporary)) = access(stack).map(|access| access.buffer)
+            else {
+                continue;
+            };
+            let is_initial = |access: &Access| access.buffer == BufferId::Temporary(temporary);
+            let readers = loops.nests.iter().flat_map(|nest| &nest.accesses);
+            let is_only_initial = readers.filter(|access| is_initial(access)).count() == 1
+                && (0..operands.len())
+                    .filter(|&operand| access(operand).is_some_and(is_initial))
+                    .all(|operand| stacks.contains(&operand));
+            let writes = |nest: &LoopNest| {
+                nest.stores.iter().filter(|store| is_initial(&store.target)).count()
+            };
+            let mut writers =
+                (0..loops.nests.len()).filter(|&index| writes(&loops.nests[index]) > 0);
+            if let (true, Some(writer), None) = (is_only_initial, writers.next(), writers.next())
+                && writes(&loops.nests[writer]) == loops.nests[writer].stores.len()
+            {
+                unread.push(writer);
+            }
+        }
+    }
+    unread
 }
 
 /// Whether a run with valid inputs may fail, by an index out of range or in a loop; and whether a nest writes

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use indim_executors::BoundNest;
+use indim_loops::loop_nest::{BufferId, Store};
 
 use crate::run::bound_program::{Addresses, BoundProgram};
 use crate::run::error::RunError;
@@ -15,6 +16,8 @@ pub(crate) struct RepeatedRun<'a, 'i, 'o> {
     arrays: RunArrays<'a, 'i, 'o>,
     is_over_input: &'a [bool],
     nests: Vec<NestOnArrays>,
+    /// Whether the program has run on the arrays.
+    has_run: bool,
 }
 
 /// A nest bound to the arrays.
@@ -25,6 +28,8 @@ struct NestOnArrays {
     bound: Option<Arc<dyn BoundNest>>,
     /// Cost of a run in bytes moved.
     work: usize,
+    /// Whether each store of the nest lies over an input of the program.
+    is_over_input: bool,
 }
 
 impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
@@ -43,25 +48,52 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
             let bound = own.or_else(|| program.bindings.nests[index].bound.clone());
             let work_for_addresses =
                 bound.as_deref().and_then(|nest| nest.work_for_addresses(&operands));
-            NestOnArrays { operands, bound, work: work_for_addresses.unwrap_or(work) }
+            let is_over = |store: &Store| match store.target.buffer {
+                BufferId::Output(output) => is_over_input.get(output) == Some(&true),
+                _ => false,
+            };
+            NestOnArrays {
+                operands,
+                bound,
+                work: work_for_addresses.unwrap_or(work),
+                is_over_input: program.compiled.loops.nests[index].stores.iter().all(is_over),
+            }
         };
         let nests = program.nest_work().enumerate().map(nest).collect();
-        RepeatedRun { program, arrays, is_over_input, nests }
+        RepeatedRun { program, arrays, is_over_input, nests, has_run: false }
     }
 
     /// Runs the program once, in the default floating-point environment.
     ///
     /// # Errors
     /// Like [`BoundProgram::run`].
-    pub(crate) fn run(&self, options: &RunOptions<'_>) -> Result<(), RunError> {
-        let RepeatedRun { program, arrays, is_over_input, nests } = self;
+    pub(crate) fn run(&mut self, options: &RunOptions<'_>) -> Result<(), RunError> {
+        let RepeatedRun { program, arrays, is_over_input, nests, .. } = self;
         program.run_nests_and_groups(arrays, is_over_input, options, |index| {
-            let NestOnArrays { operands, bound: Some(bound), work } = &nests[index] else {
+            let NestOnArrays { operands, bound: Some(bound), work, .. } = &nests[index] else {
                 return program.run_nest(index, arrays, is_over_input, options);
             };
             program.prepare(index, arrays)?;
             // SAFETY: `new` has bound the nest to these arrays by `bind_to_arrays`.
             unsafe { program.run_bound(&**bound, *work, operands, arrays, options) }
-        })
+        })?;
+        if !self.has_run {
+            self.has_run = true;
+            self.nests.iter_mut().for_each(NestOnArrays::prepare_later_runs);
+        }
+        Ok(())
+    }
+}
+
+impl NestOnArrays {
+    /// After the first run, replaces the nest by its form for later runs. Other nests write temporaries
+    /// between two runs, but only one nest writes an output over an input.
+    fn prepare_later_runs(&mut self) {
+        let bound = self.bound.as_ref().filter(|_| self.is_over_input);
+        let later = bound.and_then(|bound| bound.for_later_runs(&self.operands));
+        if let Some(later) = later {
+            self.work = later.work_for_addresses(&self.operands).unwrap_or(self.work);
+            self.bound = Some(later);
+        }
     }
 }

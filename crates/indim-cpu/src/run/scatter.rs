@@ -6,10 +6,12 @@
 //! the same bits.
 //! - If a target is one element, one thread combines all updates in accumulators, and a tile rounds and
 //!   stores a range of them.
-//! - A single update needs no order: a tile is a range of targets. If the result lies over the operand,
-//!   only the target of the update is written.
+//! - A single update needs no order: a tile is a range of targets.
 //! - Otherwise one thread sorts the updates by target with a counting sort, which is stable. A tile is a
 //!   range of targets.
+//!
+//! If the result lies over the operand, only the targets of updates are written, except by accumulators. A
+//! scatter that changes the bits of other elements does this from the second run on the same arrays on.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -159,9 +161,7 @@ impl NestCode for Scatter {
         };
         Some(Arc::new(BoundScatter {
             has_one_update,
-            may_be_in_place: has_one_update
-                && self.keeps_bits
-                && (0..self.stores).all(has_strides_of_operand),
+            has_strides_of_operand: (0..self.stores).all(has_strides_of_operand),
             size: shape[self.axis],
             axis_strides: strides.iter().map(|strides| strides[self.axis]).collect(),
             rows: outer.sizes.iter().product::<usize>() * shape[self.axis],
@@ -235,12 +235,12 @@ struct IndexLoop {
 }
 
 /// A scatter bound to sizes and strides.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct BoundScatter {
     scatter: Scatter,
     has_one_update: bool,
-    /// Whether only the target of the single update changes, if the stores lie over the operand.
-    may_be_in_place: bool,
+    /// Whether the stores have the strides of the operand.
+    has_strides_of_operand: bool,
     /// Size of the scattered axis.
     size: usize,
     /// Stride in bytes of each operand along the scattered axis.
@@ -332,11 +332,15 @@ impl BoundScatter {
         self.elements == 1 && self.rows == self.size && !self.has_one_update
     }
 
-    /// Whether the stores lie over the operand, with these addresses, and only the target of the single
-    /// update changes.
-    fn is_in_place(&self, operands: &[*mut u8]) -> bool {
+    /// Whether the stores lie over the operand, with these addresses.
+    fn is_over_operand(&self, operands: &[*mut u8]) -> bool {
         let is_over = |store: usize| operands[store] == operands[self.scatter.operand];
-        self.may_be_in_place && (0..self.scatter.stores).all(is_over)
+        self.has_strides_of_operand && (0..self.scatter.stores).all(is_over)
+    }
+
+    /// Whether only the targets of updates change, with these addresses.
+    fn is_in_place(&self, operands: &[*mut u8]) -> bool {
+        self.scatter.keeps_bits && !self.has_accumulators() && self.is_over_operand(operands)
     }
 
     /// The elements of a target along the innermost axis, at point `number` of its other axes.
@@ -461,6 +465,13 @@ impl BoundScatter {
                     core::slice::from_raw_parts(updates.add(first), end - first)
                 }
             };
+            if self.is_in_place(bases.operands) {
+                let updated = rows.map(|row| (row, updates_of(row % self.size)));
+                let updated = updated.filter(|(_, updates)| !updates.is_empty());
+                // SAFETY: the caller has the same obligations for each of `rows`.
+                return updated
+                    .for_each(|(row, updates)| unsafe { self.fold_row(bases, row, updates) });
+            }
             // SAFETY: the caller has the same obligations.
             return unsafe { self.fold_or_store_rows(bases, rows, updates_of) };
         }
@@ -683,8 +694,18 @@ impl BoundNest for BoundScatter {
     }
 
     fn work_for_addresses(&self, operands: &[*mut u8]) -> Option<usize> {
-        let changed = self.elements * (self.rows / self.size);
+        let targets = self.count().min(self.size);
+        let changed = (self.elements * (self.rows / self.size)).saturating_mul(targets);
         self.is_in_place(operands).then(|| changed.saturating_mul(2 * self.scatter.element_bytes))
+    }
+
+    fn for_later_runs(&self, operands: &[*mut u8]) -> Option<Arc<dyn BoundNest>> {
+        // The first run has made every NaN canonical and every truth value 0 or 1.
+        if self.scatter.keeps_bits || self.has_accumulators() || !self.is_over_operand(operands) {
+            return None;
+        }
+        let scatter = Scatter { keeps_bits: true, ..self.scatter };
+        Some(Arc::new(BoundScatter { scatter, ..self.clone() }))
     }
 
     unsafe fn prepare(&self, bases: &Bases<'_>) {

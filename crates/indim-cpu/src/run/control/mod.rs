@@ -1,6 +1,7 @@
 //! Loops and branches: nests that run programs of their own, one for each region.
 //!
 //! - `branch.rs`: branches;
+//! - `stacks.rs`: states of which a loop writes each row once;
 //! - `while_loop.rs`: loops, whose states are in two buffers each, or in one that every step overwrites.
 //!
 //! The programs are compiled with the graph. Their arrays and temporaries are in the memory that the nest
@@ -8,6 +9,7 @@
 //! begins.
 
 mod branch;
+mod stacks;
 mod while_loop;
 
 use core::fmt;
@@ -114,7 +116,7 @@ impl ControlPrograms {
     /// The programs.
     fn programs(&self) -> Vec<&BoundProgram> {
         match self {
-            ControlPrograms::Loop(looped) => looped.programs().to_vec(),
+            ControlPrograms::Loop(looped) => looped.programs().collect(),
             ControlPrograms::Branch(branch) => branch.programs().collect(),
         }
     }
@@ -124,7 +126,7 @@ impl ControlPrograms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     Never,
-    /// Before any result is written: a loop writes its results after the last step.
+    /// Before any result is written: most loops write their results after the last step.
     BeforeResults,
     /// Also after some results are written.
     AfterResults,
@@ -142,12 +144,25 @@ impl ControlCode {
     /// When a run may fail.
     pub(crate) fn failure(&self) -> Failure {
         match &self.programs {
+            ControlPrograms::Loop(looped) if looped.writes_results_in_steps() => {
+                Failure::AfterResults
+            }
             ControlPrograms::Loop(_) => Failure::BeforeResults,
             ControlPrograms::Branch(branch) if branch.programs().any(|it| it.compiled.may_fail) => {
                 Failure::AfterResults
             }
             ControlPrograms::Branch(_) => Failure::Never,
         }
+    }
+
+    /// The operands that are initial values of stacks, each with the operand that is the first position. If
+    /// this is 0, the loop does not read the initial value.
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = (usize, usize)> {
+        let looped = match &self.programs {
+            ControlPrograms::Loop(looped) => Some(looped),
+            ControlPrograms::Branch(_) => None,
+        };
+        looped.into_iter().flat_map(|looped| looped.stacks())
     }
 
     /// Whether this is a loop, or a branch with a loop in a region.

@@ -1,16 +1,18 @@
 //! Loops. Holds unsafe code.
 //!
 //! One program computes the next states and the condition for them. A state has two buffers, which swap roles
-//! after each step, or one buffer if the program reads each element before it overwrites it. A state that the
-//! body returns unchanged has no buffer: the programs read the operand.
+//! after each step, or one buffer if the program reads each element before it overwrites it. A large state
+//! with one buffer lies in the loop's result itself. A state that the body returns unchanged has no buffer:
+//! the programs read the operand.
 
 use core::fmt;
+use core::ptr::NonNull;
 
 use indim_graph::{Region, loop_step};
 use indim_loops::scratch::array_bytes;
 use indim_ops::{ArrayType, DType};
-use smallvec::SmallVec;
 
+use super::stacks::counter_of_stack;
 use super::{MemoryLayout, RegionCompiler};
 use crate::run::bound_program::BoundProgram;
 use crate::run::dense_strides::row_major_strides;
@@ -25,14 +27,14 @@ use indim_arrays::{ArrayView, ArrayViewMut};
 #[derive(Debug)]
 pub(crate) struct Loop {
     limit: u64,
-    /// Copies the initial states into their buffers.
-    enter: BoundProgram,
+    /// Copies the initial value of each state into its buffer.
+    enter: Vec<BoundProgram>,
     /// Computes the first condition.
     condition: BoundProgram,
     /// Computes the next states and their condition.
     step: BoundProgram,
-    /// Copies the final states to the stores.
-    leave: BoundProgram,
+    /// Copies the final state of each store to it.
+    leave: Vec<BoundProgram>,
     /// The states that the body changes, in the order of the step's outputs.
     states: Vec<State>,
     /// For each output of the step whether it overwrites its state; empty if none does.
@@ -53,7 +55,15 @@ struct State {
     operand: usize,
     /// The offsets of its buffers, which are the same for a state that steps overwrite.
     buffers: [usize; 2],
+    /// The store whose array is the buffer, if that array is dense.
+    store: Option<usize>,
+    /// The counter of steps, if the state is a stack: see [`counter_of_stack`].
+    counter: Option<usize>,
 }
+
+/// Minimum size in bytes of a state that lies in the loop's result: copies of smaller ones cost little, and a
+/// loop that fails then has written nothing.
+const MIN_BYTES_IN_RESULT: usize = 64 * 1024;
 
 /// Number of steps that the cost of a loop assumes, because the real number is known only after a run.
 const ASSUMED_STEPS: usize = 1024;
@@ -70,8 +80,10 @@ impl Loop {
         let changes = |state: &usize| graph.outputs()[*state] != graph.parameters()[*state];
         let changing: Vec<usize> = (0..graph.outputs().len()).filter(changes).collect();
         let types: Vec<&ArrayType> = body.parameter_types().collect();
-        let enter = compiler.copies(changing.iter().map(|&state| types[state]))?;
-        let leave = compiler.copies(results.iter().map(|&state| types[state]))?;
+        let mut copies = |states: &[usize]| -> Result<Vec<BoundProgram>, E> {
+            states.iter().map(|&state| compiler.copies([types[state]].into_iter())).collect()
+        };
+        let (enter, leave) = (copies(&changing)?, copies(results)?);
         let condition_program = compiler.program(condition.graph())?;
         let step = compiler.program(&loop_step(condition, body, &changing))?;
         let mut layout = MemoryLayout::default();
@@ -82,11 +94,19 @@ impl Loop {
             let bytes = array_bytes(types[operand]);
             let first = layout.reserve(bytes);
             let second = if is_over_input[output] { first } else { layout.reserve(bytes) };
-            State { operand, buffers: [first, second] }
+            let is_in_result = is_over_input[output] && bytes >= MIN_BYTES_IN_RESULT;
+            let store = results.iter().position(|&state| state == operand);
+            State {
+                operand,
+                buffers: [first, second],
+                store: store.filter(|_| is_in_result),
+                counter: counter_of_stack(condition, body, operand)
+                    .filter(|_| is_over_input[output]),
+            }
         };
         let states = changing.iter().enumerate().map(place_state).collect();
-        let programs = [&enter, &condition_program, &step, &leave];
-        let bytes = programs.map(|program| program.scratch.bytes).into_iter().max().unwrap_or(0);
+        let programs = enter.iter().chain(&leave).chain([&condition_program, &step]);
+        let bytes = programs.map(|program| program.scratch.bytes).max().unwrap_or(0);
         let scratch = layout.reserve(bytes);
         if !is_over_input.contains(&true) {
             is_over_input.clear();
@@ -106,12 +126,22 @@ impl Loop {
         })
     }
 
-    pub(super) fn programs(&self) -> [&BoundProgram; 4] {
-        [&self.enter, &self.condition, &self.step, &self.leave]
+    pub(super) fn programs(&self) -> impl Iterator<Item = &BoundProgram> {
+        self.enter.iter().chain(&self.leave).chain([&self.condition, &self.step])
     }
 
     pub(super) fn result(&self, store: usize) -> &ArrayType {
-        &self.leave.outputs[store]
+        &self.leave[store].outputs[0]
+    }
+
+    /// The states that are stacks, each with its counter.
+    pub(super) fn stacks(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.states.iter().filter_map(|state| Some((state.operand, state.counter?)))
+    }
+
+    /// Whether steps may write a result before the loop has ended.
+    pub(super) fn writes_results_in_steps(&self) -> bool {
+        self.states.iter().any(|state| state.store.is_some())
     }
 
     /// Cost of a run of many steps, in bytes moved.
@@ -147,24 +177,32 @@ impl Loop {
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         // SAFETY: the layout has room for the buffers of every state, for the condition, and for the
-        // temporaries of each program; only this run accesses them. Programs run one after another, and an
-        // output of the step shares memory with an input only if `is_over_input` says so.
+        // temporaries of each program; only this run accesses them. Nothing else accesses the results during
+        // the run, and no two states lie in the same result. Programs run one after another, and an output of
+        // the step shares memory with an input only if `is_over_input` says so.
         let (scratch, inputs, mut written, mut flags) = unsafe {
             (
                 &Scratch::in_memory(memory.wrapping_add(self.scratch)),
-                [0, 1].map(|side| self.inputs(operands, memory, side)),
-                [0, 1].map(|side| self.buffers(memory, side)),
+                [0, 1].map(|side| self.inputs(operands, outputs, memory, side)),
+                [0, 1].map(|side| self.buffers(outputs, memory, side)),
                 [self.flag_view(memory)],
             )
         };
-        let initial: SmallVec<[ArrayView<'_>; 4]> =
-            self.states.iter().map(|state| operands[state.operand].clone()).collect();
-        let [states, flag] = [written[0].len() - 1, 0];
-        self.enter.run_on(&initial, &mut written[0][..states], &[], scratch, options)?;
+        for (index, (state, enter)) in self.states.iter().zip(&self.enter).enumerate() {
+            // SAFETY: the elements of a view are readable; a counter is an `i64`.
+            let begins_at_0 = |counter: usize| unsafe {
+                operands[counter].first().cast::<i64>().read_unaligned() == 0
+            };
+            if !state.counter.is_some_and(begins_at_0) {
+                let initial = &operands[state.operand..=state.operand];
+                let buffer = &mut written[0][index..=index];
+                enter.run_on(initial, buffer, &[], scratch, options)?;
+            }
+        }
         self.condition.run_on(&inputs[0], &mut flags, &[], scratch, options)?;
-        let continues = flags[flag].first().cast_const();
+        let continues = flags[0].first().cast_const();
         let [of_even, of_odd] = &mut written;
-        let step = [
+        let mut step = [
             self.step.arrays(&inputs[0], of_odd, scratch),
             self.step.arrays(&inputs[1], of_even, scratch),
         ]
@@ -179,9 +217,29 @@ impl Loop {
             steps += 1;
             side ^= 1;
         }
-        let finals: Vec<ArrayView<'_>> =
-            self.results.iter().map(|&state| inputs[side][state].clone()).collect();
-        self.leave.run_on(&finals, outputs, &[], scratch, options)
+        for (store, (&operand, leave)) in self.results.iter().zip(&self.leave).enumerate() {
+            let is_in_result =
+                |state: &State| state.operand == operand && state.store == Some(store);
+            if !(self.states.iter().any(is_in_result) && outputs[store].is_row_major()) {
+                let last = &inputs[side][operand..=operand];
+                leave.run_on(last, &mut outputs[store..=store], &[], scratch, options)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The buffer of a state on `side`.
+    fn buffer(
+        state: &State,
+        outputs: &[ArrayViewMut<'_>],
+        memory: *mut u8,
+        side: usize,
+    ) -> NonNull<u8> {
+        let store = state.store.map(|store| &outputs[store]).filter(|it| it.is_row_major());
+        non_null(match store {
+            Some(output) => output.first(),
+            None => memory.wrapping_add(state.buffers[side]),
+        })
     }
 
     /// The inputs of the condition and of the step, with the states in their buffers of `side`.
@@ -191,15 +249,16 @@ impl Loop {
     unsafe fn inputs<'a>(
         &self,
         operands: &[ArrayView<'a>],
+        outputs: &[ArrayViewMut<'_>],
         memory: *mut u8,
         side: usize,
     ) -> Vec<ArrayView<'a>> {
         let mut inputs = operands.to_vec();
         for state in &self.states {
             let array_type = self.step.parameters[state.operand].clone();
-            let first = non_null(memory.wrapping_add(state.buffers[side]));
+            let first = Loop::buffer(state, outputs, memory, side);
             let strides = row_major_strides(&array_type).to_vec();
-            // SAFETY: the buffer is a dense array of this type in `memory`.
+            // SAFETY: the buffer is a dense array of this type in `memory` or a result.
             inputs[state.operand] = unsafe { ArrayView::from_raw(array_type, strides, first) };
         }
         inputs
@@ -209,12 +268,17 @@ impl Loop {
     ///
     /// # Safety
     /// `memory` is valid for the layout.
-    unsafe fn buffers<'a>(&self, memory: *mut u8, side: usize) -> Vec<ArrayViewMut<'a>> {
+    unsafe fn buffers<'a>(
+        &self,
+        outputs: &[ArrayViewMut<'_>],
+        memory: *mut u8,
+        side: usize,
+    ) -> Vec<ArrayViewMut<'a>> {
         let buffer = |(output, state): (usize, &State)| {
             let array_type = self.step.outputs[output].clone();
-            let first = non_null(memory.wrapping_add(state.buffers[side]));
+            let first = Loop::buffer(state, outputs, memory, side);
             let strides = row_major_strides(&array_type).to_vec();
-            // SAFETY: the buffer is a dense array of this type in `memory`.
+            // SAFETY: the buffer is a dense array of this type in `memory` or a result.
             unsafe { ArrayViewMut::from_raw(array_type, strides, first) }
         };
         let mut buffers: Vec<ArrayViewMut<'a>> =
