@@ -8,10 +8,9 @@ import numpy as np
 
 from . import _functions
 from ._functions import asarray, recorded
-from ._jit import jit
 from ._loops import record_or_run
 from ._shape_functions import axis_index, weakly_promoted
-from ._tracing import ACCUMULATIONS, has_tracer
+from ._tracing import ACCUMULATIONS
 from ._trees import filled, leaves_of
 
 #: Elements that are combined one after another; their totals are scanned in runs again.
