@@ -163,7 +163,8 @@ pub(crate) fn reduce(call: &RuleCall<'_>) -> RuleResult {
 }
 
 pub(crate) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
-    let mut sizes = call.sizes(0)?.to_vec();
+    // ONNX's inference and ONNX Runtime refuse a scalar.
+    let mut sizes = call.sizes_of_least_rank(1)?.to_vec();
     let axis = call.axis(call.node.int("axis", -1)?, sizes.len() + 1)?;
     let depth = call.first_symbol(1);
     call.expect(2, "the two values", &[Some(&known_size(2))])?;

@@ -164,6 +164,12 @@ pub(crate) fn einsum(call: &RuleCall<'_>) -> RuleResult {
             ellipsis.push((format!("... of operand {position}"), value_type));
         }
     }
+    let ranks = ellipsis.iter().filter_map(|(_, it)| it.sizes.as_ref().map(Vec::len));
+    let ranks: Vec<usize> = ranks.collect();
+    // NumPy broadcasts them; ONNX's inference and ONNX Runtime refuse the node.
+    if let Some(other) = ranks.iter().find(|&&rank| rank != ranks[0]) {
+        return shape_error(format!("`...` stands for {} axes, then for {other}", ranks[0]));
+    }
     let open = match ellipsis.len() {
         0 => Vec::new(),
         1 => ellipsis.swap_remove(0).1.sizes.unwrap_or_default(),

@@ -130,6 +130,18 @@ fn operands_of_operators_without_a_lowering_agree() {
     illegal("DeformConv", &deformed, &[], "axis 1 of `c`, the offsets, is 12, not 18");
 }
 
+/// The reference implementations compute these nodes; ONNX's inference and ONNX Runtime refuse them.
+#[test]
+fn ellipses_have_one_rank_and_one_hot_indices_an_axis() {
+    let equation = [text("equation", "...ij,...jk->...ik")];
+    let problem = "`...` stands for 0 axes, then for 2";
+    illegal("Einsum", &["2, 3", "4, 5, 3, 2"], &equation, problem);
+    illegal("Einsum", &["2, N", "4, 5, N, 2"], &equation, problem);
+    typed("Einsum", &["1, 5, 2, 3", "4, 5, 3, 2"], &equation, "f32[4, 5, 2, 2]");
+    illegal("OneHot", &["[]", "=3", "2"], &[], "operand 0 has rank 0, not 1 or more");
+    typed("OneHot", &["4", "=3", "2"], &[], "f32[4, 3]");
+}
+
 #[test]
 fn parameters_of_channels_have_one_element_for_each_channel() {
     let conv = ["1, 3, 8, 8", "16, 3, 3, 3", "1"];

@@ -29,9 +29,7 @@ TOLERANT |= dict.fromkeys(
 
 # indim accepts what ONNX refuses. Operators, and the reason.
 STRICT = {
-    "Einsum": "ellipses of different ranks broadcast, as in NumPy and ONNX's reference implementation",
     "MeanVarianceNormalization": "ONNX cannot expand its function without the attribute axes",
-    "OneHot": "indices that are a scalar: ONNX's reference implementation computes them",
 }
 
 # ONNX Runtime refuses what ONNX allows. Operators, and the reason.
