@@ -241,6 +241,12 @@ impl FormatErrorKind {
         self.at(Location::default())
     }
 
+    /// The report without a location, for a node of an outline, which has its own.
+    pub fn diagnostic(self) -> Diagnostic {
+        let diagnostic = self.without_location().diagnostic(&SourceFile::new("", Vec::new()));
+        Diagnostic { location: None, ..diagnostic }
+    }
+
     /// An attribute with an invalid value.
     pub fn attribute(name: impl Into<String>, problem: impl Into<String>) -> Self {
         FormatErrorKind::Attribute { name: name.into(), problem: problem.into() }

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 
 use indim_graph::terminal::printable;
 use indim_model::outline::{NamedCondition, OutlineBroadcast, operator_label, shape_problem};
-use indim_model::{FormatErrorKind, SourceFile};
 use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::tensor::Tensors;
 use indim_shape::Diagnostic;
@@ -50,7 +49,7 @@ impl RuleRow {
                 let operands: Vec<_> = operands.iter().flatten().map(named).collect();
                 Some(shape_problem(&call.label, problem, &operands))
             }
-            Err(RuleError::Attribute(kind)) => Some(without_location_text(kind.clone())),
+            Err(RuleError::Attribute(kind)) => Some(kind.clone().diagnostic()),
             Err(RuleError::Unknown | RuleError::Broadcast) | Ok(_) => None,
         };
         NodeInference {
@@ -65,10 +64,4 @@ impl RuleRow {
 /// The operator and name of a node, for messages.
 pub fn label(node: &FlatNode) -> String {
     operator_label(&node.node.operator_name(), &node.node.proto.name)
-}
-
-/// The diagnostic of an error without its location, which the node of the outline has.
-pub fn without_location_text(kind: FormatErrorKind) -> Diagnostic {
-    let diagnostic = kind.without_location().diagnostic(&SourceFile::new("", Vec::new()));
-    Diagnostic { location: None, ..diagnostic }
 }

@@ -25,6 +25,6 @@ mod windows;
 
 pub use call::counted_axis;
 pub use creation::{header, small_array};
-pub use inference::{NodeInference, label, without_location_text};
+pub use inference::{NodeInference, label};
 pub use rules::RuleRow;
 pub use typed_value::TypedValue;

@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
+use indim_builder::GraphBuilder;
+use indim_graph::Array;
 use indim_graph::terminal::printable;
 use indim_model::outline::{
     NodeRole, Outline, OutlineOptions, StatedNode, SymbolicSize, ValueIndex, ValueType,
 };
-use indim_shape::{AnyRule, TargetRule};
+use indim_model::shape_values::KnownValue;
+use indim_model::{FormatErrorKind, FormatLimits, RuleNote};
+use indim_ops::{ArrayType, DType};
+use indim_shape::{AnyRule, Diagnostic, TargetRule};
 
 use crate::attributes::PDPD_AXIS_OF_BROADCAST;
+use crate::call::Call;
 use crate::constants::ShortLists;
 use crate::element_type::element_type;
 use crate::layer::{Layer, Port};
@@ -78,7 +84,10 @@ fn walk(
             false => Vec::new(),
         };
         let axes = layer.is("Broadcast").then(|| lists.read(network, layer, 2)).flatten();
-        let node = StatedNode { size_sources, ..node(layer, operands, results, axes) };
+        let problem = (!is_opaque[position])
+            .then(|| problem(outline, (network, layer), &operands, lists))
+            .flatten();
+        let node = StatedNode { size_sources, problem, ..node(layer, operands, results, axes) };
         let (is_opaque, region) = (is_opaque[position], region.clone());
         values[position] = outline.add_node(StatedNode { is_opaque, region, ..node });
     }
@@ -133,6 +142,67 @@ fn node(
         target,
         ..StatedNode::default()
     }
+}
+
+/// The error of a layer on arrays of known types: that of its lowering, or another type than a port states.
+/// `None` also if an operand that determines shapes or axes is no short constant list.
+fn problem(
+    outline: &Outline,
+    (network, layer): (&Network, &Layer),
+    operands: &[Option<ValueIndex>],
+    lists: &ShortLists<'_>,
+) -> Option<Diagnostic> {
+    let operation = operation_of(layer).ok()?;
+    let types = outline.array_types(operands)?;
+    let (builder, rule) = (GraphBuilder::new(), RuleNote::default());
+    let mut known: Vec<KnownValue> = Vec::with_capacity(types.len());
+    for (position, (name, ArrayType { dtype, shape })) in types.into_iter().enumerate() {
+        let before = operands[..position].iter().position(|&other| other == operands[position]);
+        let parameter = |name: &str| builder.parameter(name, dtype, shape.clone());
+        known.push(match before {
+            Some(before) => known[before].clone(),
+            None if operation.shape_operands.contains(&position) => {
+                let elements = lists.read(network, layer, position);
+                let elements = elements.filter(|_| dtype == DType::I64)?;
+                KnownValue::constant(&builder, Array::new(shape.clone(), elements).ok()?)
+            }
+            // Ports of several layers can have the same name.
+            None => {
+                let value = parameter(&name);
+                value.or_else(|_| parameter(&format!("operand {position}"))).ok()?.into()
+            }
+        });
+    }
+    let limits = FormatLimits::default();
+    let is_complete = operation.operands.contains(&known.len());
+    let call = Call { builder: &builder, layer, operands: &known, limits: &limits, rule: &rule };
+    let checked = || {
+        for (value, port) in operation.lower(&call)?.iter().zip(&layer.outputs) {
+            check_shape(port, &value.array_type()?)?;
+        }
+        Ok::<(), FormatErrorKind>(())
+    };
+    let is_unsupported = |kind: &FormatErrorKind| {
+        kind.clone().without_location().is_out_of_scope()
+            || matches!(kind, FormatErrorKind::Limit { .. })
+    };
+    let error = is_complete.then(checked)?.err();
+    error.filter(|kind| !is_unsupported(kind)).map(FormatErrorKind::diagnostic)
+}
+
+/// Compares the shape of a result with the sizes that its port states.
+fn check_shape(port: &Port, inferred: &ArrayType) -> Result<(), FormatErrorKind> {
+    let sizes = || port.sizes.iter().zip(inferred.shape.iter());
+    let fits = port.sizes.len() == inferred.shape.rank()
+        && sizes().all(|(stated, size)| stated.is_none_or(|stated| stated == *size));
+    // A port without sizes can be one of unknown rank.
+    if fits || port.sizes.is_empty() {
+        return Ok(());
+    }
+    let size = |size: &Option<usize>| size.map_or("?".to_owned(), |size| size.to_string());
+    let stated: Vec<String> = port.sizes.iter().map(size).collect();
+    let stated = format!("{}[{}]", inferred.dtype.name(), stated.join(", "));
+    Err(FormatErrorKind::TypeMismatch { stated, inferred: inferred.to_string() })
 }
 
 /// The sizes of the first result, if they are numbers.

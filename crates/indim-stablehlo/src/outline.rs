@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indim_graph::terminal::printable;
 use indim_model::Location;
 use indim_model::outline::{NodeRole, Outline, StatedNode, SymbolicSize, ValueIndex, ValueType};
-use indim_shape::{AnyRule, RuleSet, TargetRule};
+use indim_shape::{AnyRule, Diagnostic, RuleSet, TargetRule};
 
 use crate::argument_name;
 use crate::attribute::AttributeReader;
@@ -131,6 +131,7 @@ impl<'m> OutlineWalk<'m> {
             }
             false => Vec::new(),
         };
+        let problem = self.problem(lowering, operation, &operands);
         let node = self.outline.add_node(StatedNode {
             name: first,
             operator: self.operator(lowering, operation),
@@ -144,12 +145,29 @@ impl<'m> OutlineWalk<'m> {
             rule,
             target,
             size_sources,
+            problem,
         });
         let mut node = node.into_iter();
         if let Some(scope) = self.scopes.last_mut() {
             for names in &operation.results {
                 scope.insert(names.name.of(text), node.by_ref().take(names.count).collect());
             }
+        }
+    }
+
+    /// The error of an operation on arrays of known types.
+    fn problem(
+        &self,
+        lowering: Option<Lowering>,
+        operation: &SyntaxOperation,
+        operands: &[Option<ValueIndex>],
+    ) -> Option<Diagnostic> {
+        let Some(Lowering::Array(array_operation)) = lowering else { return None };
+        let (operands, stated) =
+            (self.outline.array_types(operands)?, operation.first_array_type()?);
+        match array_operation.operation(operation, self.attributes) {
+            Ok(built) => built.problem(&operands, stated),
+            Err(_) => None,
         }
     }
 
@@ -199,6 +217,12 @@ impl<'m> OutlineWalk<'m> {
             ("constant" | "iota", _) => (NodeRole::Constant, None),
             ("reshape", _) => (NodeRole::Reshape, None),
             ("select", Some(_)) => (NodeRole::Elementwise, Some(RuleSet::StableHloSelect.into())),
+            (_, Some(Lowering::Array(ArrayOperation::NumpyCompare))) => {
+                (NodeRole::Predicate, Some(RuleSet::Numpy.into()))
+            }
+            (_, Some(Lowering::Array(ArrayOperation::Numpy(_)))) if is_several => {
+                (NodeRole::Elementwise, Some(RuleSet::Numpy.into()))
+            }
             (_, Some(Lowering::Array(ArrayOperation::Compare))) => {
                 (NodeRole::Predicate, Some(RuleSet::StableHlo.into()))
             }

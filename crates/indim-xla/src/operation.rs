@@ -4,7 +4,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::{AxisSlice, Literal};
 use indim_model::{BroadcastRule, FormatErrorKind};
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
-use indim_shape::{RuleSet, TargetRule};
+use indim_shape::{Diagnostic, RuleSet, TargetRule};
 
 use super::dot::DotOperation;
 use super::fourier::FourierOperation;
@@ -129,6 +129,36 @@ impl Operation {
             Some(stated) => check_type(&value, stated).map(|()| value),
             None => Ok(value),
         }
+    }
+
+    /// The error of the operation on operands with these names and types; `stated` is the result type in
+    /// the file. `None` if there is no error, or the operation is not supported.
+    pub fn problem(
+        &self,
+        operands: &[(String, ArrayType)],
+        stated: &ArrayType,
+    ) -> Option<Diagnostic> {
+        let builder = GraphBuilder::new();
+        let mut values: Vec<Value> = Vec::with_capacity(operands.len());
+        for (position, operand @ (name, ArrayType { dtype, shape })) in operands.iter().enumerate()
+        {
+            let parameter = |name: &str| builder.parameter(name, *dtype, shape.clone());
+            values.push(match operands[..position].iter().position(|before| before == operand) {
+                Some(before) => values[before].clone(),
+                // Values of different regions can have the same name.
+                None => {
+                    parameter(name).or_else(|_| parameter(&format!("operand {position}"))).ok()?
+                }
+            });
+        }
+        let built = self.build(&builder, &values, Some(stated));
+        // The builder reports some errors when it reads the type.
+        let typed = built.and_then(|value| Ok(value.array_type().map(drop)?));
+        let is_unsupported = |kind: &FormatErrorKind| {
+            kind.clone().without_location().is_out_of_scope()
+                || matches!(kind, FormatErrorKind::Limit { .. })
+        };
+        typed.err().filter(|kind| !is_unsupported(kind)).map(FormatErrorKind::diagnostic)
     }
 
     fn value(

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use indim_shape::AnyRule;
+use indim_ops::ArrayType;
+use indim_shape::{AnyRule, Diagnostic};
 
-use super::broadcast::OutlineBroadcast;
+use super::broadcast::{OutlineBroadcast, Verdict};
 use super::contradiction::Contradiction;
 use super::node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex, operator_label};
 use super::value_type::ValueType;
@@ -41,6 +42,8 @@ pub struct StatedNode {
     /// the length of this list. Empty for broadcasts, permutations and nodes that keep the shape, whose
     /// sizes follow from the operands.
     pub size_sources: Vec<Option<(usize, usize)>>,
+    /// The error of the operation on its operands, if it has one.
+    pub problem: Option<Diagnostic>,
 }
 
 impl Outline {
@@ -63,6 +66,16 @@ impl Outline {
             ..OutlineValue::default()
         });
         self.values.len() - 1
+    }
+
+    /// Names and types of operands; `None` if one of them is no array, or one of their sizes is not known.
+    pub fn array_types(&self, operands: &[Option<ValueIndex>]) -> Option<Vec<(String, ArrayType)>> {
+        let typed = |operand: &Option<ValueIndex>| {
+            let value = &self.values[(*operand)?];
+            let name = indim_graph::terminal::printable(&value.name);
+            Some((name, value.value_type.array_type()?))
+        };
+        operands.iter().map(typed).collect()
     }
 
     /// Adds a node, judges the broadcast of its operands, and compares its result with the stated type.
@@ -107,6 +120,9 @@ impl Outline {
             }
             results.push(index);
         }
+        // An illegal broadcast or a contradiction is the same error, drawn with its sizes.
+        let is_reported = broadcasts.iter().any(|it| matches!(it.verdict, Verdict::Illegal(_)))
+            || self.contradictions.last().is_some_and(|last| last.node == Some(number));
         self.nodes.push(OutlineNode {
             name: node.name,
             operator: node.operator,
@@ -119,7 +135,7 @@ impl Outline {
             role: node.role,
             broadcasts,
             conditions: Vec::new(),
-            problems: Vec::new(),
+            problems: node.problem.filter(|_| !is_reported).into_iter().collect(),
         });
         results
     }

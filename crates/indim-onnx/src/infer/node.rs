@@ -20,7 +20,7 @@ use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::messages::AttributeProto;
 use indim_onnx_file::operator::OperatorRow as _;
 use indim_onnx_file::unsupported::refusal;
-use indim_onnx_rules::{NodeInference, RuleRow, TypedValue, label, without_location_text};
+use indim_onnx_rules::{NodeInference, RuleRow, TypedValue, label};
 use indim_shape::Diagnostic;
 
 /// Maximum characters of one attribute as text.
@@ -55,7 +55,7 @@ fn refined(by_rule: NodeInference, results: Vec<LoweredResult>) -> NodeInference
 /// The inference without results, because the lowering fails. Its error is recorded if the shape rule found
 /// none.
 fn without_results(by_rule: NodeInference, kind: FormatErrorKind) -> NodeInference {
-    refused_with(by_rule, without_location_text(kind))
+    refused_with(by_rule, kind.diagnostic())
 }
 
 fn refused_with(mut by_rule: NodeInference, problem: Diagnostic) -> NodeInference {
@@ -72,7 +72,7 @@ fn with_error_for_all_sizes(
     kind: &FormatErrorKind,
     (flat, operands): (&FlatNode, &[Option<TypedValue>]),
 ) -> NodeInference {
-    let Diagnostic { code, headline, .. } = without_location_text(kind.clone());
+    let Diagnostic { code, headline, .. } = kind.clone().diagnostic();
     let named = |typed: &TypedValue| (printable(&typed.name), typed.value_type.clone());
     let operands: Vec<_> = operands.iter().flatten().map(named).collect();
     let problem = Diagnostic { code, ..shape_problem(&label(flat), &headline, &operands) };

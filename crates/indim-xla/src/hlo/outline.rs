@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indim_graph::terminal::printable;
 use indim_model::Location;
 use indim_model::outline::{NodeRole, Outline, StatedNode, ValueIndex, ValueType};
-use indim_shape::{AnyRule, RuleSet, TargetRule};
+use indim_shape::{AnyRule, Diagnostic, RuleSet, TargetRule};
 use indim_text::Span;
 
 use super::attribute::Attributes;
@@ -74,6 +74,7 @@ fn instructions(
         let lowering = Lowering::of(&instruction.opcode);
         let (role, rule) = role(lowering, instruction, text);
         let target = matches!(rule, Some(AnyRule::Target(_))).then(|| value_type.sizes.clone());
+        let problem = problem(outline, lowering, (instruction, text), &operands);
         let node = outline.add_node(StatedNode {
             name: name.to_owned(),
             operator: operator(lowering, instruction, text),
@@ -88,11 +89,28 @@ fn instructions(
             target: target.flatten(),
             // Array types in HLO state all their sizes; a dynamic shape has no rank here.
             size_sources: Vec::new(),
+            problem,
         });
         outline.values[node[0]].is_internal |= is_tuple;
         values.push(node[0]);
     }
     values
+}
+
+/// The error of an instruction on arrays of known types.
+fn problem(
+    outline: &Outline,
+    lowering: Option<Lowering>,
+    (instruction, text): (&Instruction, &str),
+    operands: &[Option<ValueIndex>],
+) -> Option<Diagnostic> {
+    let Some(Lowering::Array(array_operation)) = lowering else { return None };
+    let Some(HloShape::Array(stated, _)) = &instruction.shape else { return None };
+    let operands = outline.array_types(operands)?;
+    match array_operation.operation(Attributes { text, instruction }) {
+        Ok(built) => built.problem(&operands, stated),
+        Err(_) => None,
+    }
 }
 
 /// The opcode; a custom call has its target: `custom-call "foreign"`.

@@ -505,6 +505,46 @@ ENTRY main {
     assert_eq!(report.outline().nodes.iter().filter(|node| node.is_opaque).count(), 1);
 }
 
+/// A file states the type of a product whose operands do not fit; also in a body, and behind an operation
+/// that indim does not compute.
+#[test]
+fn operations_of_xla_that_do_not_fit_are_errors() {
+    let dot = "%d = stablehlo.dot_general %f, %w, contracting_dims = [1] x [0] : \
+        (tensor<4x8xf32>, tensor<7x3xf32>) -> tensor<4x3xf32>";
+    let sum =
+        "%s = chlo.broadcast_add %x, %b : (tensor<4x8xf32>, tensor<4xf32>) -> tensor<4x8xf32>";
+    let batches =
+        "%s = chlo.broadcast_add %n, %b : (tensor<?x8xf32>, tensor<4xf32>) -> tensor<?x8xf32>";
+    let joined = "%j = stablehlo.concatenate %x, %w, dim = 1 : \
+        (tensor<4x8xf32>, tensor<7x3xf32>) -> tensor<4x11xf32>";
+    for (operation, code) in [
+        (dot, "size-mismatch"),
+        (sum, "size-mismatch"),
+        (batches, "size-mismatch"),
+        (joined, "concatenate-shape"),
+    ] {
+        let text = format!(
+            "func.func @main(%x: tensor<4x8xf32>, %w: tensor<7x3xf32>, %b: tensor<4xf32>,
+                             %n: tensor<?x8xf32>) -> tensor<4x8xf32> {{
+               %f = stablehlo.custom_call @foreign(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+               {operation}
+               return %x : tensor<4x8xf32>
+             }}"
+        );
+        let report = lint("wrong.mlir", text);
+        let [finding] = report.findings() else { panic!("{operation}: {report}") };
+        assert_eq!((finding.code.as_str(), finding.verdict.name()), (code, "illegal"), "{report}");
+        assert_eq!(report.line_and_column(finding).map(|(line, _)| line), Some(4));
+    }
+    let text = "HloModule m
+        ENTRY main {
+          x = f32[4,8] parameter(0)
+          w = f32[7,3] parameter(1)
+          ROOT d = f32[4,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+        }";
+    assert_eq!(found(&lint("wrong.hlo", text)), [("size-mismatch", "illegal", "d".to_owned())]);
+}
+
 /// A mask `[8, 64, 32]` with these elements, added to an input.
 fn masked(nodes: Vec<Message>, element: impl Fn(usize, usize, usize) -> f32) -> LintReport {
     let mut raw = Vec::new();

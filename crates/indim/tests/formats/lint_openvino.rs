@@ -45,6 +45,19 @@ fn axes_of_pdpd_that_openvino_reads_differently_are_suspicious() {
     assert_eq!(repair, Some("write auto_broadcast.auto_broadcast_axis=\"2\""));
 }
 
+/// A product whose operands do not fit, and one whose port states another shape.
+#[test]
+fn layers_that_do_not_fit_are_errors() {
+    let product = |shapes: [&str; 2]| {
+        let report =
+            two_operands("MatMul-1", "transpose_a=\"false\" transpose_b=\"false\"", shapes);
+        found(&report).into_iter().map(|(code, verdict, _)| (code, verdict)).collect::<Vec<_>>()
+    };
+    assert_eq!(product(["4,8", "8,8"]), []);
+    assert_eq!(product(["4,8", "7,8"]), [("size-mismatch", "illegal")]);
+    assert_eq!(product(["4,8", "8"]), [("type-mismatch", "illegal")]);
+}
+
 /// A layer of `dims` ports, for networks within layers.
 fn body_layer(id: usize, operation: &str, data: &str, inputs: &[&str], output: &str) -> String {
     let port = |(id, sizes): (usize, &&str)| {
