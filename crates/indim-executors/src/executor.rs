@@ -62,6 +62,11 @@ pub trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         0
     }
 
+    /// Other code for a tile of a group of nests, which one thread runs; `None` if this code suits it.
+    fn for_one_thread(&self) -> Option<Arc<dyn NestCode>> {
+        None
+    }
+
     /// Writes the listing; `describe` names the arrays.
     ///
     /// # Errors

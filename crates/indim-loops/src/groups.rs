@@ -3,8 +3,12 @@
 //!
 //! Consecutive nests form a group along an axis that none of them reduces, if each value that one nest
 //! writes and another reads has the same index along this axis in both. Then no tile depends on another,
-//! and results have the same bits. `run/groups.rs` of `indim-cpu` chooses the tile size, and whether to
-//! use a group.
+//! and results have the same bits.
+//!
+//! A contraction may be a member too: a tile of attention computes some rows of the scores, their softmax and
+//! the rows of the result. A tile of a contraction reads the whole of an operand that does not move along the
+//! cut axis, so a longer group may cost more than it saves. Groups with contractions therefore overlap each
+//! other and the groups without them. `run/groups.rs` of `indim-cpu` chooses among them, and the tile sizes.
 
 use core::fmt;
 use core::ops::Range;
@@ -13,7 +17,7 @@ use std::sync::Arc;
 
 use indim_graph::Size;
 
-use crate::loop_nest::{Access, AxisIndex, BufferId, LoopNest, LoopNests};
+use crate::loop_nest::{Access, AxisIndex, BufferId, LoopNest, LoopNests, StandaloneInstruction};
 use crate::memory_use::MemoryUse;
 
 /// Consecutive nests that may run together, tile by tile.
@@ -72,20 +76,80 @@ impl fmt::Display for NestGroup {
     }
 }
 
-/// The groups of nests that share buffers and have a reduction among them, in order.
+/// Maximum nests of a group with a contraction. It bounds the search, which begins at every contraction.
+const MAX_CONTRACTION_GROUP: usize = 32;
+
+/// The groups of nests that share buffers and have a reduction or contraction among them, in the order of
+/// their first nests. Groups with contractions may overlap others.
 pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
     if loops.nests.len() < 2 {
         return Vec::new();
     }
     let uses = uses_of_temporaries(loops);
+    let mut groups = groups_without_contractions(loops, &uses);
+    if loops.nests.iter().any(|nest| is_contraction(nest)) {
+        let found = contraction_groups(loops, &uses, &groups);
+        groups.extend(found);
+        groups.sort_by_key(|group| (group.nests.start, group.nests.end));
+    }
+    groups
+}
+
+/// Whether a nest is a contraction.
+fn is_contraction(nest: &LoopNest) -> bool {
+    summed_axes(nest).is_some()
+}
+
+/// The number of axes that a contraction sums, the last of its nest; `None` for other nests.
+fn summed_axes(nest: &LoopNest) -> Option<usize> {
+    match nest.standalone_instruction() {
+        Some((StandaloneInstruction::Contract { summed }, _)) => Some(summed),
+        _ => None,
+    }
+}
+
+/// The groups with contractions. A group begins with a contraction, with the nest before it, or with one of
+/// the groups `before` that a contraction follows. For each first nest, one group for each set of axes along
+/// which it may be cut: the longest one.
+fn contraction_groups(
+    loops: &LoopNests,
+    uses: &[(usize, usize)],
+    before: &[NestGroup],
+) -> Vec<NestGroup> {
+    let contractions = loops.nests.iter().enumerate().filter(|(_, nest)| is_contraction(nest));
+    let mut starts: BTreeSet<usize> =
+        contractions.flat_map(|(index, _)| [index.saturating_sub(1), index]).collect();
+    let is_followed = |group: &&NestGroup| {
+        loops.nests.get(group.nests.end).is_some_and(|nest| is_contraction(nest))
+    };
+    starts.extend(before.iter().filter(is_followed).map(|group| group.nests.start));
+    let mut groups = Vec::new();
+    for start in starts {
+        let end = (start + MAX_CONTRACTION_GROUP).min(loops.nests.len());
+        walk_group(loops, start..end, true, |end, axes| {
+            let members = &loops.nests[start..end];
+            if members.len() > 1 && members.iter().any(|nest| is_contraction(nest)) {
+                let inner = inner_temporaries(members, uses, &(start..end));
+                groups.push(NestGroup { nests: start..end, axes: axes.to_vec(), inner });
+            }
+        });
+    }
+    groups
+}
+
+/// The groups of nests without contractions, which do not overlap.
+fn groups_without_contractions(loops: &LoopNests, uses: &[(usize, usize)]) -> Vec<NestGroup> {
     let mut groups = Vec::new();
     let mut start = 0;
     while start < loops.nests.len() {
-        let (end, axes) = longest_group(loops, start);
+        let (mut end, mut axes) = (start + 1, Vec::new());
+        walk_group(loops, start..loops.nests.len(), false, |longest, left| {
+            (end, axes) = (longest, left.to_vec());
+        });
         let members = &loops.nests[start..end];
         let reduces = members.iter().any(|nest| nest.reduced.is_some());
         if members.len() > 1 && reduces {
-            let inner = inner_temporaries(members, &uses, &(start..end));
+            let inner = inner_temporaries(members, uses, &(start..end));
             groups.push(NestGroup { nests: start..end, axes, inner });
             start = end;
         } else {
@@ -96,28 +160,40 @@ pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
     groups
 }
 
-/// The end of the longest group that begins at `start`, and the axes along which it may be cut.
-fn longest_group(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
-    let mut members = GroupState::default();
-    let mut axes = members.add(&loops.nests[start], None);
-    let mut end = start + 1;
-    while let Some(nest) = loops.nests.get(end) {
+/// Adds nests of `range` to a group that begins with the first one, while it may be cut. Calls `visit` with
+/// the end of the group and its axes before each nest that leaves fewer axes, and at the end.
+fn walk_group(
+    loops: &LoopNests,
+    range: Range<usize>,
+    with_contractions: bool,
+    mut visit: impl FnMut(usize, &[usize]),
+) {
+    let mut members = GroupState { with_contractions, ..GroupState::default() };
+    let mut axes = members.add(&loops.nests[range.start], None);
+    if axes.is_empty() {
+        return;
+    }
+    for index in range.start + 1..range.end {
+        let nest = &loops.nests[index];
         // A bounds check needs all indices before any tile of the nest runs.
-        let is_checked = loops.checks.binary_search_by_key(&end, |check| check.nest).is_ok();
+        let is_checked = loops.checks.binary_search_by_key(&index, |check| check.nest).is_ok();
         let shares = !is_checked && nest.operands().any(|access| members.uses(access.buffer));
         let left = if shares { members.add(nest, Some(&axes)) } else { Vec::new() };
+        if left.len() < axes.len() {
+            visit(index, &axes);
+        }
         if left.is_empty() {
-            break;
+            return;
         }
         axes = left;
-        end += 1;
     }
-    (end, axes)
+    visit(range.end, &axes);
 }
 
 /// The iteration shape and the buffers of a group under construction.
 #[derive(Default)]
 struct GroupState<'a> {
+    with_contractions: bool,
     /// The iteration shape of the first nest. A nest whose axis has another size cannot be cut along it.
     sizes: Vec<Size>,
     /// The buffers that the nests write, each with the nests that write it.
@@ -136,15 +212,17 @@ impl<'a> GroupState<'a> {
         if axes.is_none() {
             self.sizes = nest.shape.to_vec();
         }
-        // A tile of a scatter needs all indices, and a contraction reads an operand more than once.
-        if nest.is_standalone() {
+        let summed = summed_axes(nest).filter(|_| self.with_contractions);
+        // A tile of a scatter needs all indices.
+        if nest.is_standalone() && summed.is_none() {
             return Vec::new();
         }
+        let kept = nest.shape.rank() - summed.unwrap_or(0);
         let all_axes: Vec<usize> = (0..self.sizes.len()).collect();
         let can_be_cut = |&axis: &usize| {
             let size = nest.shape.get(axis).copied().unwrap_or(Size::Known(1));
             let is_cut = !matches!(size, Size::Known(0 | 1));
-            let is_kept = nest.reduced != Some(axis);
+            let is_kept = nest.reduced != Some(axis) && (summed.is_none() || axis < kept);
             let is_matched = |access: &Access| {
                 let read = traversed_axis(nest, access, axis);
                 let mut written = self.written.get(&access.buffer).into_iter().flatten();

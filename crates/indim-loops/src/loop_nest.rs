@@ -484,7 +484,7 @@ impl LoopNest {
     }
 
     /// Whether the nest computes by code of its own: a scatter, a contraction, a scan, a sort, a search, a
-    /// loop or a branch. No executor compiles it, and it runs in no group.
+    /// loop or a branch. No executor compiles it. Only a contraction runs in a group.
     pub fn is_standalone(&self) -> bool {
         self.standalone_instruction().is_some()
     }

@@ -65,10 +65,22 @@ impl LiveRanges {
 
 /// An array in the arena, live from the first to the last nest that uses it.
 #[derive(Debug, Clone, Copy)]
-struct Allocation {
-    bytes: usize,
-    first_nest: usize,
-    last_nest: usize,
+pub struct LiveArray {
+    /// Its bytes.
+    pub bytes: usize,
+    /// The first nest that uses it.
+    pub first_nest: usize,
+    /// The last nest that uses it.
+    pub last_nest: usize,
+}
+
+/// Offsets of arrays in one arena, multiples of `alignment`, a power of two, and the bytes of the arena.
+/// Arrays that are not live at the same time share memory.
+pub fn pack_arrays(
+    arrays: &[LiveArray],
+    alignment: usize,
+) -> (SmallVec<[usize; INLINE_ARRAYS]>, usize) {
+    packed_offsets(arrays, alignment)
 }
 
 impl ScratchLayout {
@@ -89,12 +101,12 @@ impl ScratchLayout {
             let range = concurrent.iter().find(|range| range.contains(&nest));
             range.cloned().unwrap_or(nest..nest + 1)
         };
-        let mut allocations: SmallVec<[Allocation; INLINE_ARRAYS]> = SmallVec::new();
+        let mut allocations: SmallVec<[LiveArray; INLINE_ARRAYS]> = SmallVec::new();
         let mut add = |bytes: usize| {
             let (first_nest, last_nest) = live_ranges.nests[allocations.len()];
             allocations.push(match concurrent.is_empty() || first_nest == usize::MAX {
-                true => Allocation { bytes, first_nest, last_nest },
-                false => Allocation {
+                true => LiveArray { bytes, first_nest, last_nest },
+                false => LiveArray {
                     bytes,
                     first_nest: range(first_nest).start,
                     last_nest: range(last_nest).end - 1,
@@ -150,7 +162,7 @@ const MAX_UNPACKED_BYTES: usize = 1024;
 
 /// Like [`packed_offsets`], but one array after another; `None` above [`MAX_UNPACKED_BYTES`].
 fn consecutive_offsets(
-    allocations: &[Allocation],
+    allocations: &[LiveArray],
     alignment: usize,
 ) -> Option<(SmallVec<[usize; INLINE_ARRAYS]>, usize)> {
     let (mut offsets, mut total) = (SmallVec::new(), 0);
@@ -169,7 +181,7 @@ fn consecutive_offsets(
 ///
 /// Sums saturate: an arena of `usize::MAX` bytes is never allocated.
 fn packed_offsets(
-    allocations: &[Allocation],
+    allocations: &[LiveArray],
     alignment: usize,
 ) -> (SmallVec<[usize; INLINE_ARRAYS]>, usize) {
     let mut largest_first: SmallVec<[usize; INLINE_ARRAYS]> = (0..allocations.len()).collect();
@@ -196,10 +208,10 @@ fn packed_offsets(
 
 /// The lowest offset at which the allocation overlaps none of `placed`, which are sorted by offset.
 fn lowest_offset(
-    allocations: &[Allocation],
+    allocations: &[LiveArray],
     offsets: &[usize],
     placed: &[usize],
-    allocation: &Allocation,
+    allocation: &LiveArray,
     alignment: usize,
 ) -> usize {
     let mut place = 0usize;
@@ -215,7 +227,7 @@ fn lowest_offset(
     place
 }
 
-fn is_live_with(allocation: &Allocation, other: &Allocation) -> bool {
+fn is_live_with(allocation: &LiveArray, other: &LiveArray) -> bool {
     allocation.first_nest <= other.last_nest && other.first_nest <= allocation.last_nest
 }
 
@@ -232,8 +244,8 @@ mod tests {
 
     const ALIGNMENT: usize = 64;
 
-    fn allocation(bytes: usize, first_nest: usize, last_nest: usize) -> Allocation {
-        Allocation { bytes, first_nest, last_nest }
+    fn allocation(bytes: usize, first_nest: usize, last_nest: usize) -> LiveArray {
+        LiveArray { bytes, first_nest, last_nest }
     }
 
     #[test]
@@ -278,7 +290,7 @@ mod tests {
             (state >> 33) % below
         };
         for _ in 0..200 {
-            let allocations: Vec<Allocation> = (0..random(12))
+            let allocations: Vec<LiveArray> = (0..random(12))
                 .map(|_| {
                     let first = random(6) as usize;
                     allocation(random(300) as usize, first, first + random(3) as usize)

@@ -1,5 +1,7 @@
 //! Groups of nests that may run together, tile by tile.
 
+use core::ops::Range;
+
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::optimize;
 use indim_loops::groups::{NestGroup, groups};
@@ -68,4 +70,45 @@ fn an_output_replaces_an_input_only_with_equal_indices() {
     for group in groups(&loops) {
         assert!(!group.can_replace(&loops, 0, 0), "{loops}");
     }
+}
+
+/// The nests of a group and its axes.
+type Found = (Range<usize>, Vec<usize>);
+
+/// The groups of attention over `x`, whose keys are `keys(x)`.
+fn attention(keys: impl Fn(&GraphBuilder, &Value) -> Value) -> (LoopNests, Vec<Found>) {
+    let (loops, found) = grouped(|b, x| {
+        let keys = keys(b, x);
+        let scores = b.matmul(x, b.transpose(&keys, &[0, 2, 1]).unwrap()).unwrap();
+        b.matmul(b.along(Reduction::Softmax, scores, [2]).unwrap(), keys).unwrap()
+    });
+    assert!(found.is_sorted_by_key(|group| group.nests.start), "{found:?}");
+    (loops, found.into_iter().map(|group| (group.nests, group.axes)).collect())
+}
+
+#[test]
+fn attention_is_one_group_along_batch_and_rows() {
+    let (loops, found) = attention(|_, x| x.clone());
+    let count = loops.nests.len();
+    // The scores may be cut along their columns too, and the softmax without the products.
+    assert!(found.contains(&(0..count, vec![0, 1])), "{found:?} of {loops}");
+    assert!(found.contains(&(1..count - 1, vec![0, 1])), "{found:?} of {loops}");
+    let whole = groups(&loops).into_iter().find(|group| group.nests == (0..count)).unwrap();
+    assert_eq!(whole.inner, (0..loops.temporaries.len()).collect::<Vec<_>>());
+    // All rows of the result read all rows of the keys, which are `x`.
+    assert!(!whole.can_replace(&loops, 0, 0));
+}
+
+#[test]
+fn a_group_that_writes_an_operand_is_cut_where_it_moves() {
+    let (loops, found) = attention(|b, x| {
+        let keep = ReduceOptions::axes([2]).keepdims(true);
+        b.numpy().sub(x, b.along(Reduction::Max, x, &keep).unwrap()).unwrap()
+    });
+    // Rows of the keys are columns of the scores: a group with both is cut along the batch only.
+    let first_contraction = loops.nests.iter().position(|nest| nest.is_standalone()).unwrap();
+    let with_keys =
+        |(nests, _): &&Found| nests.start < first_contraction && nests.end > first_contraction;
+    assert!(found.iter().any(|group| with_keys(&group)), "{found:?} of {loops}");
+    assert!(found.iter().filter(with_keys).all(|(_, axes)| axes == &[0]), "{found:?} of {loops}");
 }

@@ -20,7 +20,9 @@ use crate::run::control::ControlCode;
 use crate::run::dense_strides::row_major_strides;
 use crate::run::error::RunError;
 use crate::run::float_environment::DefaultFloatEnvironment;
-use crate::run::groups::{CompiledGroup, GroupMember, TiledGroup, may_be_cut};
+use crate::run::groups::{
+    CompiledGroup, GroupCut, GroupMember, TiledGroup, choose_groups, may_be_cut,
+};
 use crate::run::indices::BoundCheck;
 use crate::run::options::RunOptions;
 use crate::run::run_arrays::{BufferOffset, RunArrays};
@@ -74,7 +76,6 @@ impl BoundProgram {
     ) -> Result<Self, E> {
         let bindings = Arc::new(compiled.bind(symbol_sizes, before, &mut check)?);
         let (loops, sizes) = (&compiled.loops, Sizes(&bindings.symbol_sizes));
-        let shared_bytes = bindings.nests.iter().map(|nest| nest.shared_bytes).max().unwrap_or(0);
         let [parameters, outputs] = loops.resized_types(sizes);
         let mut bound_program = BoundProgram {
             parameters,
@@ -90,6 +91,11 @@ impl BoundProgram {
             compiled: Arc::clone(compiled),
         };
         bound_program.compile_groups(check)?;
+        let shared_bytes = bindings.nests.iter().enumerate().map(|(index, nest)| {
+            // A group has memory of its own.
+            if bound_program.is_in_group(index) { 0 } else { nest.shared_bytes }
+        });
+        let shared_bytes = shared_bytes.max().unwrap_or(0);
         let tile_temporaries: Vec<usize> =
             bound_program.compiled_groups.iter().flat_map(CompiledGroup::inner).collect();
         let group_ranges: Vec<_> =
@@ -111,14 +117,21 @@ impl BoundProgram {
     /// Compiles the groups that gain from tiles.
     fn compile_groups<E>(&mut self, mut check: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         let program = Arc::clone(&self.compiled);
+        let mut cuts = Vec::with_capacity(program.groups.len());
         for group in &program.groups {
             let moved = self.bindings.nests[group.nests.clone()].iter().map(|bound| bound.moved);
             let moved = moved.fold(0, usize::saturating_add);
             let nests = group.nests.clone().map(|index| self.sized(index));
-            if may_be_cut(moved, nests)
-                && let Some(compiled) =
-                    CompiledGroup::new(self.loops(), group, self.compiled_nests())
-            {
+            let is_large = may_be_cut(moved, nests);
+            cuts.push(if is_large { GroupCut::new(self.loops(), group) } else { None });
+            check()?;
+        }
+        for index in choose_groups(&program.groups, &cuts) {
+            let (group, cut) = (&program.groups[index], cuts[index].take());
+            let compiled = cut.and_then(|cut| {
+                CompiledGroup::new(self.loops(), group, cut, self.compiled_nests())
+            });
+            if let Some(compiled) = compiled {
                 self.groups.push(group.clone());
                 self.compiled_groups.push(compiled);
             }
@@ -214,7 +227,9 @@ impl BoundProgram {
     /// Upper bound of the memory in bytes that one thread needs.
     pub(crate) fn thread_bytes(&self) -> usize {
         let nests = self.compiled.nests.iter().enumerate();
-        let alone = nests.map(|(index, nest)| nest.code.thread_bytes(&self.sized(index)));
+        let alone = nests
+            .filter(|&(index, _)| !self.is_in_group(index))
+            .map(|(index, nest)| nest.code.thread_bytes(&self.sized(index)));
         let together = self.compiled_groups.iter().map(CompiledGroup::thread_bytes);
         alone.chain(together).max().unwrap_or(0)
     }

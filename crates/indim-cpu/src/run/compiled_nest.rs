@@ -29,9 +29,10 @@ impl CompiledNest {
         CompiledNest { nest: Arc::clone(nest), code, work }
     }
 
-    /// The same code for a tile of the nest, a nest that differs only in sizes.
+    /// The code for a tile of the nest, a nest that differs only in sizes. One thread runs it.
     pub(crate) fn resized(&self, tile: &Arc<LoopNest>) -> CompiledNest {
-        CompiledNest::new(tile, Arc::clone(&self.code))
+        let code = self.code.for_one_thread().unwrap_or_else(|| Arc::clone(&self.code));
+        CompiledNest::new(tile, code)
     }
 
     /// Cost of a whole run in bytes moved, independent of strides.

@@ -32,6 +32,8 @@ pub(crate) struct Contraction {
     operands: [usize; 2],
     /// The class of each axis of the nest.
     classes: Vec<AxisClass>,
+    /// Threads that may run it together.
+    threads: usize,
 }
 
 /// Cost of a multiply-add, in bytes moved: an upper bound, because costs are whole numbers.
@@ -41,7 +43,7 @@ const BYTES_PER_PRODUCT: usize = 1;
 const MIN_PARALLEL_MULTIPLY_ADDS: usize = 1 << 16;
 
 /// Threads of a plan for several threads: those of the machine.
-fn machine_threads() -> usize {
+pub(crate) fn machine_threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     let count = || std::thread::available_parallelism().map_or(1, usize::from);
     if cfg!(feature = "rayon") { *THREADS.get_or_init(count) } else { 1 }
@@ -75,6 +77,7 @@ impl Contraction {
             stores,
             operands: [x, y].map(|access| stores + access),
             classes: (0..nest.shape.rank()).map(class).collect(),
+            threads: machine_threads(),
         }))
     }
 
@@ -108,7 +111,7 @@ impl Contraction {
             let bytes = ProductPlan::max_memory(&product, self.level, threads);
             bytes.expect("invariant: the graph has checked element types and sizes")
         };
-        let [alone, together] = [memory(1), memory(machine_threads())];
+        let [alone, together] = [memory(1), memory(self.threads)];
         [alone[0].max(together[0]), alone[1].max(together[1])]
     }
 }
@@ -138,14 +141,18 @@ impl NestCode for Contraction {
             divided: None,
         };
         let mut alone = bound(1);
-        if machine_threads() > 1 && alone.plan.multiply_adds() >= MIN_PARALLEL_MULTIPLY_ADDS {
-            alone.divided = Some(Box::new(bound(machine_threads())));
+        if self.threads > 1 && alone.plan.multiply_adds() >= MIN_PARALLEL_MULTIPLY_ADDS {
+            alone.divided = Some(Box::new(bound(self.threads)));
         }
         Some(Arc::new(alone))
     }
 
     fn cost(&self) -> usize {
         BYTES_PER_PRODUCT
+    }
+
+    fn for_one_thread(&self) -> Option<Arc<dyn NestCode>> {
+        Some(Arc::new(Contraction { threads: 1, ..self.clone() }))
     }
 
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
