@@ -501,6 +501,37 @@ fn steps_after_the_first_write_only_the_targets_of_updates() {
     }
 }
 
+/// A cache of keys `[layer, head, position, 16]`: each step updates some positions of one layer.
+#[test]
+fn a_dynamic_update_slice_of_a_state_is_in_place() {
+    let shape = [2, 3, 40, 16];
+    let count: usize = shape.iter().product();
+    let cache: Vec<f64> = (0..count).map(|i| i as f64).collect();
+    let keys: Vec<f64> = (0..3 * 2 * 16).map(|i| -f64::from(i)).collect();
+    for taken in [1, 2] {
+        let b = GraphBuilder::new();
+        let cache_state = b.parameter("cache", DType::F64, shape).unwrap();
+        let keys_of_step = b.parameter("keys", DType::F64, [1, 3, taken, 16]).unwrap();
+        let body = |b: &GraphBuilder, i: &Value, s: &[Value]| {
+            let zero = b.scalar(0i64);
+            let starts = [i & 1, zero.clone(), i * taken as i64, zero];
+            Ok(vec![b.dynamic_update_slice(
+                &s[0],
+                &keys_of_step + i.convert(DType::F64),
+                &starts,
+            )?])
+        };
+        let found = b.fori_loop(0..25, &[&cache_state], body).unwrap();
+        let graph = b.finish(&found).unwrap();
+        let keys = f64s(&[1, 3, taken, 16], &keys[..3 * taken * 16]);
+        results(&graph, &[f64s(&shape, &cache), keys]);
+        let executable = compile(&graph, &CompileOptions::new()).unwrap();
+        let bytes = executable.forecast().temporary_bytes;
+        // One buffer, and a layer for the second update.
+        assert!(bytes < 8 * count * 7 / 4, "{bytes}");
+    }
+}
+
 /// A loop that writes rows of a stack of 9,000 elements a row, from `begin` on, `steps` rows up to `end`.
 fn stacking(begin: &Value, rows: usize, end: i64, reverse: bool) -> Graph {
     let b = begin.builder();
