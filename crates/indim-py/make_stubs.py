@@ -37,8 +37,9 @@ def stub(name, function):
     return f"def {name}({', '.join(parts)}) -> NDArray[Any]: ...\n"
 
 
-def operations(module):
-    """The declarations of all operations of a module, including those outside `__all__`."""
+def operations(module, by_hand=""):
+    """The declarations of all operations of a module, including those outside `__all__`, without those that
+    are declared by hand."""
     codes = _functions.OPERATION_CODES
     found = [
         (name, value) for name, value in vars(module).items() if getattr(value, "__code__", None) in codes
@@ -46,13 +47,14 @@ def operations(module):
     declared = dict(found)
     for name, value in vars(module).items():
         # A function that also takes NumPy's arguments: see `_jax_numpy.py`.
-        if getattr(getattr(value, "__wrapped__", None), "__code__", None) in codes:
+        if hasattr(value, "__wrapped__") and getattr(inspect.unwrap(value), "__code__", None) in codes:
             declared[name] = None
     return "".join(
         f"def {name}(*args: Any, **kwargs: Any) -> NDArray[Any]: ...\n"
         if declared[name] is None
         else stub(name, declared[name])
         for name in sorted(declared)
+        if f"def {name}(" not in by_hand
     )
 
 
@@ -67,7 +69,7 @@ def files():
         name = module.__name__.rpartition(".")[2]
         by_hand = HERE / f"{name}.pyi.in"
         rest = by_hand.read_text() if by_hand.exists() else ""
-        yield PACKAGE / f"{name}.pyi", HEADER + IMPORTS + exports(module) + operations(module) + rest
+        yield PACKAGE / f"{name}.pyi", HEADER + IMPORTS + exports(module) + operations(module, rest) + rest
     by_hand = (HERE / "__init__.pyi.in").read_text()
     yield PACKAGE / "__init__.pyi", HEADER + by_hand + "\n" + exports(indim) + operations(indim)
 

@@ -197,7 +197,7 @@ def test_the_names_of_the_array_api(name):
 
 NAMESPACES = {
     *("xla", "pdpd", "stablehlo", "none", "onnx_legacy", "E"),
-    *("fft", "lax", "nn", "ndarray", "ops", "tree", "tree_util"),
+    *("array_api", "fft", "lax", "nn", "ndarray", "ops", "tree", "tree_util"),
 }
 
 MODULES = [indim, indim.numpy, indim.xla, indim.pdpd, indim.stablehlo, indim.none, indim.onnx_legacy]

@@ -64,7 +64,7 @@ from . import _shape_functions, _statistics_functions, _views
 from ._scatters import at, bincount, one_hot, put_along_axis
 from ._scatters import segment_max, segment_min, segment_prod, segment_sum
 from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique
-from . import fft, lax, nn, none, numexpr, numpy, onnx_legacy, ops, pdpd, random, stablehlo, tree
+from . import array_api, fft, lax, nn, none, numexpr, numpy, onnx_legacy, ops, pdpd, random, stablehlo, tree
 from . import tree_util, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
 from ._written import Decomposition, WrittenModel
@@ -135,6 +135,7 @@ __all__ = _exported(
         "UnknownNameError",
         "WrittenModel",
         "argwhere",
+        "array_api",
         "asarray",
         "astype",
         "at",

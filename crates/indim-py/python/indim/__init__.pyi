@@ -6,6 +6,7 @@ from typing import Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, Ty
 from numpy.typing import DTypeLike, NDArray
 
 from . import (
+    array_api as array_api,
     fft as fft,
     lax as lax,
     nn as nn,
@@ -573,6 +574,7 @@ __all__ = [
     "argsort",
     "argwhere",
     "around",
+    "array_api",
     "asarray",
     "asin",
     "asinh",

@@ -12,7 +12,6 @@ import inspect
 import numpy as np
 
 from . import _arrays, _creation_functions, _functions, _scatters, _shape_functions, _sizes_from_data
-from ._functions import astype
 from ._tracing import Tracer, has_tracer, running_recording
 
 
@@ -45,6 +44,7 @@ def complete(namespace):
         **{name: _filled(name, value) for name, value in _FILLED.items()},
         **{name: ScalarType(name) for name in _TYPES},
         **{function.__name__: function for function in _sizes_from_data.FUNCTIONS},
+        "argsort": _always_stable(namespace["argsort"]),
         "array": array,
         "asarray": asarray,
         "astype": astype,
@@ -54,6 +54,7 @@ def complete(namespace):
         "full": full,
         "ndarray": ndarray,
         "put_along_axis": put_along_axis,
+        "sort": _always_stable(namespace["sort"]),
         "take": _take(namespace["take"]),
         "where": _where(namespace["where"]),
     }
@@ -100,6 +101,15 @@ def _take(own):
         return np.moveaxis(found, places, [axis + place for place in places])
 
     return functools.update_wrapper(take, own)
+
+
+def _always_stable(own):
+    """A sort, which is stable for every ``kind`` and ``stable``."""
+
+    def sort(*args, kind=None, stable=None, **keywords):
+        return own(*args, **keywords)
+
+    return functools.update_wrapper(sort, own)
 
 
 # NumPy's signatures.
@@ -200,6 +210,13 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     if copy or has_tracer(a):
         return array(a, dtype)
     return as_traced(np.asarray(a, None if dtype is None else np.dtype(dtype)))
+
+
+def astype(x, dtype, /, *, copy=True, device=None):
+    """``x`` with every element converted to ``dtype``; without ``copy`` it may be ``x`` itself."""
+    if not copy and isinstance(x, (np.ndarray, Tracer)) and x.dtype == np.dtype(dtype):
+        return x
+    return _functions.astype(x, dtype)
 
 
 def full(shape, fill_value, dtype=None, *, device=None):

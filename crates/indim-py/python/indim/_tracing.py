@@ -207,6 +207,9 @@ def as_identifier(name):
     return re.sub(r"\W+", "_", name).strip("_") or "captured"
 
 
+#: The versions of the array API standard that `array_api.py` has; each contains those before it.
+_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
 #: Maximum number of parts of a traced array that Python iterates over: each adds operations to the program.
 LONGEST_ITERATION = 16
 
@@ -299,10 +302,11 @@ class Tracer:
                 "an index of a NumPy array",
                 f"write indim.take(array, {self._value_text}, axis=0), which takes arrays and traced values",
             )
+        text = self._value_text if " " not in self._value_text else f"({self._value_text})"
         self._refuse(
             "a NumPy array",
             f"write indim.asarray({self._value_text}) for np.asarray({self._value_text}), "
-            f"{self._value_text}.astype(np.float32) for np.float32({self._value_text}), and "
+            f"{text}.astype(np.float32) for np.float32({self._value_text}), and "
             "np.stack([x, y]) for np.array([x, y])",
         )
 
@@ -456,10 +460,14 @@ class Tracer:
             raise TypeError(refused_keyword(self._recording.function, ufunc, keyword, kwargs))
         return self._numpy_function(ufunc.__name__, inputs)
 
-    def __array_namespace__(self, api_version=None):
-        import indim
+    def __array_namespace__(self, *, api_version=None):
+        if self._recording.namespace is not None:
+            return self._recording.namespace
+        from . import array_api
 
-        return self._recording.namespace or indim
+        if api_version not in (None, *_API_VERSIONS):
+            raise ValueError(f"api_version={api_version!r}: indim has {array_api.__array_api_version__!r}")
+        return array_api
 
     def __array_function__(self, function, types, args, kwargs):
         handler = ARRAY_FUNCTIONS.get(function)

@@ -29,6 +29,10 @@ __all__ = [
 _NORMS = ("backward", "ortho", "forward")
 
 
+#: The transforms of real numbers, and those of complex numbers.
+_OF_REAL_NUMBERS = {"rfft": "fft", "rfft2": "fft2", "rfftn": "fftn", "ihfft": "ifft"}
+
+
 def _transform(name, a, sizes, axes, norm):
     """The transform ``name`` of expressions."""
     norm = "backward" if norm is None else norm
@@ -48,7 +52,8 @@ def _along(name, doc):
     def function(a, n=None, axis=-1, norm=None, out=None):
         refuse_given(name, out=out)
         sizes = None if n is None else [operator.index(n)]
-        return _transform(name, asarray(a), sizes, (operator.index(axis),), norm)
+        a = _checked(name, asarray(a))
+        return _transform(name, a, sizes, (operator.index(axis),), norm)
 
     return _named(function, name, doc)
 
@@ -58,7 +63,7 @@ def _along_several(name, several, default, doc):
 
     def function(a, s=None, axes=default, norm=None, out=None):
         refuse_given(name, out=out)
-        a = asarray(a)
+        a = _checked(name, asarray(a))
         if axes is None:
             axes = range(a.ndim) if s is None else range(-len(s), 0)
         axes = [operator.index(axis) for axis in axes]
@@ -71,6 +76,15 @@ def _along_several(name, several, default, doc):
         return _transform(several, a, s, axes, norm)
 
     return _named(function, name, doc)
+
+
+def _checked(name, a):
+    if name in _OF_REAL_NUMBERS and a.dtype.kind == "c":
+        raise TypeError(
+            f"{name} takes real numbers, and its operand is {a.dtype}: write {_OF_REAL_NUMBERS[name]} for "
+            "complex ones"
+        )
+    return a
 
 
 def _named(function, name, doc):
@@ -115,11 +129,11 @@ def _shifted(x, axes, shift):
     return np.roll(x, tuple(shift(x.shape[axis]) for axis in axes), axes)
 
 
-def fftfreq(n, d=1.0, *, dtype=None):
+def fftfreq(n, d=1.0, *, dtype=None, device=None):
     """The frequency of each element of an ``fft``: ``d`` is the distance of samples."""
     return np.fft.fftfreq(n, d).astype(dtype or np.float64)
 
 
-def rfftfreq(n, d=1.0, *, dtype=None):
+def rfftfreq(n, d=1.0, *, dtype=None, device=None):
     """The frequency of each element of an ``rfft``: ``d`` is the distance of samples."""
     return np.fft.rfftfreq(n, d).astype(dtype or np.float64)

@@ -1,0 +1,97 @@
+"""The namespace of the Python array API standard, version 2024.12, for arrays and traced values.
+
+Functions have the standard's names and parameters, and NumPy's promotion, which contains the standard's. Some
+accept more than the standard: lists and numbers as operands, and mixed kinds of types.
+``x.__array_namespace__()`` of a traced value is this module, so libraries that support the standard can be
+called in compiled functions.
+
+>>> import indim, numpy as np
+>>> from indim import array_api as xp
+>>> indim.jit(lambda x: xp.sort(xp.clip(x, min=0.0), descending=True))(np.array([1.0, -2.0, 3.0]))
+array([3., 1., 0.])
+
+The functions of ``linalg`` that factorise a matrix take no traced values; NumPy computes them for arrays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import fft, numpy
+from ._arrays import numpy_dtype, indim_name
+from ._tracing import Tracer
+
+linalg = np.linalg
+
+__array_api_version__ = "2024.12"
+
+_CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
+
+_TYPES = (
+    *("bool", "complex64", "complex128", "float32", "float64"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
+
+_FUNCTIONS = """
+    abs acos acosh add all any arange argmax argmin argsort asarray asin asinh astype atan atan2 atanh
+    bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor broadcast_arrays
+    broadcast_to ceil clip concat conj copysign cos cosh count_nonzero cumulative_prod cumulative_sum diff
+    divide empty empty_like equal exp expm1 eye finfo flip floor floor_divide full
+    full_like greater greater_equal hypot iinfo imag isdtype isfinite isinf isnan less less_equal linspace log
+    log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor matmul matrix_transpose max
+    maximum mean meshgrid min minimum moveaxis multiply negative nextafter nonzero not_equal ones ones_like
+    permute_dims positive pow prod real reciprocal remainder repeat reshape result_type roll round
+    searchsorted sign signbit sin sinh sort sqrt square squeeze stack std subtract sum take take_along_axis
+    tan tanh tensordot tile tril triu trunc unique_all unique_counts unique_inverse unique_values unstack var
+    vecdot where zeros zeros_like
+""".split()
+
+
+def can_cast(from_, to, /):
+    """Whether values of a type, or of an array's type, may be converted to the type ``to``."""
+    return np.can_cast(_dtype(from_), _dtype(to))
+
+
+def _dtype(of):
+    return numpy_dtype(indim_name(getattr(of, "dtype", of)))
+
+
+def expand_dims(x, /, *, axis=0):
+    """``x`` with new axes of size 1 at the positions ``axis`` of the result."""
+    return numpy.expand_dims(x, axis)
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """The array of another library, by DLPack, without a copy if possible."""
+    return x if isinstance(x, Tracer) else np.from_dlpack(x, device=device, copy=copy)
+
+
+def __array_namespace_info__():
+    """The devices and element types of this namespace."""
+    return np.__array_namespace_info__()
+
+
+__all__ = sorted(
+    {*_CONSTANTS, *_TYPES, *_FUNCTIONS, "can_cast", "expand_dims", "fft", "from_dlpack", "linalg"}
+    | {"__array_api_version__", "__array_namespace_info__"}
+)
+
+
+def __getattr__(name):
+    # Names are looked up at their first use, because the import takes longer.
+    if name in _CONSTANTS:
+        found = getattr(np, name)
+    elif name in _FUNCTIONS or name in _TYPES:
+        found = getattr(numpy, "bool_" if name == "bool" else name)
+    else:
+        # Programs that ask a traced value for its namespace may use other functions of indim.
+        import indim
+
+        if name.startswith("_") or not hasattr(indim, name):
+            raise AttributeError(f"the array API has no {name!r}, and neither has indim")
+        found = getattr(indim, name)
+    return globals().setdefault(name, found)
+
+
+def __dir__():
+    return __all__

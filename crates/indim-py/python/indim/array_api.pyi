@@ -1,0 +1,16 @@
+from typing import Any
+
+from numpy.typing import DTypeLike, NDArray
+
+from . import fft as fft
+from ._types import Integers, Operand
+
+linalg: Any
+newaxis: None
+__array_api_version__: str
+
+def __array_namespace_info__() -> Any: ...
+def can_cast(from_: DTypeLike | NDArray[Any], to: DTypeLike, /) -> bool: ...
+def expand_dims(x: Operand, /, *, axis: Integers = 0) -> NDArray[Any]: ...
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
+def __getattr__(name: str) -> Any: ...
