@@ -1,13 +1,12 @@
 //! Signal processing: `DFT`, and the constants `HannWindow`, `HammingWindow` and `BlackmanWindow`.
 
-use indim_builder::{FourierOptions, Value};
-use indim_graph::{Array, AxisSlice};
+use indim_builder::FourierOptions;
+use indim_graph::Array;
 use indim_model::FormatErrorKind;
+use indim_model::compositions::{from_parts, last_axis_element, to_parts};
 use indim_onnx_file::types::dtype_of;
 use indim_ops::fourier::function::{FourierNorm, FourierTransform};
 use indim_ops::fourier::roots::root_of_unity;
-use indim_ops::{DType, Op};
-use indim_shape::{RuleSet, Shape};
 
 use super::call::{Call, LoweringResult, single_result};
 
@@ -68,14 +67,13 @@ pub(super) fn dft(call: &Call<'_>) -> LoweringResult {
         sizes: length.transpose()?.map(|length| vec![length]),
         norm: FourierNorm::Backward,
     };
-    let b = call.builder;
-    let result = b.fourier(&numbers(call, &shape)?, transform, &options)?;
-    let parts = match transform.has_real_result() {
-        true => vec![result],
-        false => vec![result.real(), result.imag()],
-    };
-    let parts = parts.iter().map(|part| b.convert(part, dtype));
-    single_result(b.stack(&parts.collect::<Result<Vec<Value>, _>>()?, -1)?)
+    let (b, x) = (call.builder, call.value(0)?);
+    let numbers = if shape[rank - 1] == 1 { last_axis_element(x, 0)? } else { from_parts(x)? };
+    let result = b.fourier(&numbers, transform, &options)?;
+    single_result(match transform.has_real_result() {
+        true => b.stack(&[b.convert(result, dtype)?], -1)?,
+        false => to_parts(&result, dtype)?,
+    })
 }
 
 /// The transform that the attributes state.
@@ -88,24 +86,6 @@ fn transform(call: &Call<'_>, is_real: bool) -> Result<FourierTransform, FormatE
         (false, false) => FourierTransform::Fft,
         (true, false) => FourierTransform::Ifft,
     })
-}
-
-/// The numbers whose parts are along the last axis of the operand.
-fn numbers(call: &Call<'_>, shape: &Shape) -> Result<Value, FormatErrorKind> {
-    let (b, x, last) = (call.builder, call.value(0)?, shape.rank() - 1);
-    // Complex numbers have no parts of 16 bits.
-    let dtype = Some(call.dtype(0)?).filter(|dtype| dtype.size() > 2).unwrap_or(DType::F32);
-    let part = |position: usize| -> Result<Value, FormatErrorKind> {
-        let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
-        slices[last] = AxisSlice::new(position, 1, 1);
-        let kept: Shape = shape.iter().copied().take(last).collect();
-        Ok(b.reshape(b.slice(x, &slices)?, kept)?)
-    };
-    if shape[last] == 1 {
-        return part(0);
-    }
-    let parts = [b.convert(part(0)?, dtype)?, b.convert(part(1)?, dtype)?];
-    Ok(b.elementwise(Op::Complex, &parts, &RuleSet::None)?)
 }
 
 fn unexpected(expected: &str) -> FormatErrorKind {

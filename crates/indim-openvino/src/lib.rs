@@ -12,8 +12,8 @@
 //!   sizes which ports leave open.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `control.rs`: its loops and branches;
 //!   `call.rs`: a layer with its operands; `operation.rs`: the table of operations. The lowerings are in
-//!   `activation.rs`, `elementwise.rs`, `gather.rs`, `interpolate.rs`, `product.rs`, `recurrent.rs`,
-//!   `reduction.rs`, `scatter.rs`, `slice.rs`, `sort.rs`, `view.rs` and `windows.rs`.
+//!   `activation.rs`, `elementwise.rs`, `fourier.rs`, `gather.rs`, `interpolate.rs`, `product.rs`,
+//!   `recurrent.rs`, `reduction.rs`, `scatter.rs`, `slice.rs`, `sort.rs`, `view.rs` and `windows.rs`.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -27,6 +27,7 @@ mod constants;
 mod control;
 mod element_type;
 mod elementwise;
+mod fourier;
 mod gather;
 mod interpolate;
 mod layer;

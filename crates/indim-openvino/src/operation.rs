@@ -13,6 +13,7 @@ use indim_ops::Op;
 use crate::activation;
 use crate::call::{Call, LoweringResult};
 use crate::elementwise;
+use crate::fourier;
 use crate::gather;
 use crate::interpolate;
 use crate::layer::Layer;
@@ -217,6 +218,11 @@ const TABLE: &[Operation] = &[
     row("AvgPool", 1, 1, Custom(windows::average_pool)),
     row("MaxPool", 1, 1, Custom(windows::max_pool)),
     full_row("LRN", 1, 2..=2, &[1], Custom(windows::normalize_responses)),
+    // Fourier transforms.
+    full_row("DFT", 7, 2..=3, &[1, 2], Custom(fourier::forward)),
+    full_row("IDFT", 7, 2..=3, &[1, 2], Custom(fourier::inverse)),
+    full_row("RDFT", 9, 2..=3, &[1, 2], Custom(fourier::forward_real)),
+    full_row("IRDFT", 9, 2..=3, &[1, 2], Custom(fourier::inverse_real)),
     // Data movement.
     full_row("Reshape", 1, 2..=2, &[1], Custom(view::reshape)),
     full_row("Transpose", 1, 2..=2, &[1], Custom(view::transpose)),

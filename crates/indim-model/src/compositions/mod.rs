@@ -1,18 +1,21 @@
 //! Compositions that several formats share: from values of a graph to values.
 //!
 //! - `attention.rs`: scaled dot-product attention;
+//! - `complex_parts.rs`: complex numbers as parts along the last axis;
 //! - `extend.rs`: padding by the elements of the operand;
 //! - `pools.rs`: positions of largest elements, norms of windows, response normalisation;
 //! - `resize.rs`: resizing of axes by interpolation;
 //! - `sequences.rs`: sequences of different lengths in one array.
 
 mod attention;
+mod complex_parts;
 mod extend;
 mod pools;
 mod resize;
 mod sequences;
 
 pub use attention::{Attention, AttentionValues, attend};
+pub use complex_parts::{from_parts, last_axis_element, to_parts};
 pub use extend::extend;
 pub use pools::{
     ElementOrder, max_pool_positions, norm_pool, normalize_response, response_windows, without_nan,

@@ -283,7 +283,21 @@ fn layers_of_openvino_resize_pad_normalise_and_reverse() {
     assert_eq!(reversed, [2., 1., 3., 4.]);
 }
 
+/// Complex numbers are parts along the last axis, which the axes do not count.
+#[test]
+fn fourier_transforms_of_openvino() {
+    let array = |shape: &[usize], numbers: &[f32]| Array::new(shape, numbers.to_vec()).unwrap();
+    let (x, spectrum) = (array(&[2, 2], &[1., 2., 3., 4.]), array(&[2, 2], &[4., 6., -2., -2.]));
+    assert_near(&layer("DFT-7", "", &x, &[&[-1]], "2 2"), &[4., 6., -2., -2.]);
+    assert_near(&layer("IDFT-7", "", &spectrum, &[&[0]], "2 2"), &[1., 2., 3., 4.]);
+    let (x, half) = (array(&[4], &[1., 2., 3., 4.]), array(&[3, 2], &[10., 0., -2., 2., -2., 0.]));
+    assert_near(&layer("RDFT-9", "", &x, &[&[0]], "3 2"), &[10., 0., -2., 2., -2., 0.]);
+    assert_near(&layer("RDFT-9", "", &x, &[&[-1], &[2]], "2 2"), &[3., 0., -1., 0.]);
+    assert_near(&layer("IRDFT-9", "", &half, &[&[0]], "4"), &[1., 2., 3., 4.]);
+    assert_near(&layer("IRDFT-9", "", &half, &[&[0], &[-1]], "4"), &[1., 2., 3., 4.]);
+}
+
 #[test]
 fn openvino_computes_the_same_layers() {
-    compare_with_openvino("openvino_operators.py", 200);
+    compare_with_openvino("openvino_operators.py", 250);
 }

@@ -90,12 +90,30 @@ class Maker:
         x = self.input(*((3, length, 2) if batch == 0 else (length, 3, 2)))
         return opset13.reverse_sequence(x, lengths, batch, axis)
 
+    def fourier(self):
+        choose = self.random.choice
+        shape = [choose([1, 2, 3, 4, 6]) for _ in range(choose([1, 2, 3]))]
+        axes = self.random.sample(range(len(shape)), self.random.randint(1, len(shape)))
+        kind = choose(["dft", "idft", "rdft", "irdft"])
+        # The CPU back end takes no -1 and no padding for real transforms.
+        is_real = kind in ("rdft", "irdft")
+        sizes = [choose(range(1, shape[axis] + 1) if is_real else [-1, 2, 3, 5, 8]) for axis in axes]
+        if kind == "irdft":  # With three axes it gives other numbers at each run.
+            axes, sizes = axes[-2:], sizes[-2:]
+            sizes[-1] = choose(range(1, 2 * shape[axes[-1]]))
+        x = self.input(*shape) if kind == "rdft" else self.input(*shape, 2)
+        axes = [axis - len(shape) if choose([True, False]) else axis for axis in axes]
+        operands = [numpy.array(axes, I64)]
+        if kind == "irdft" or choose([True, False]):
+            operands.append(numpy.array(sizes, I64))
+        return getattr(openvino.opset13, kind)(x, *operands)
+
     def model(self):
         made = getattr(self, self.random.choice(KINDS))()
         return openvino.Model(made.outputs(), self.parameters, "random")
 
 
-KINDS = ["interpolate", "interpolate", "interpolate", "pad", "lrn", "reverse_sequence"]
+KINDS = ["interpolate", "interpolate", "interpolate", "pad", "lrn", "reverse_sequence", "fourier", "fourier"]
 
 
 def main(folder, count):
