@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
+use indim_builder::{Convolution, GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{
     Array, ArrayView, ArrayViewMut, CompileOptions, Executable, InPlace, RunOptions, compile,
     compile_symbolic,
 };
-use indim_graph::SymbolicGraph;
+use indim_graph::{PaddedWindow, SymbolicGraph};
 use indim_ops::{ArrayType, DType};
 
 fn numbers(shape: &[usize], seed: usize) -> Array {
@@ -262,6 +262,28 @@ fn products_with_their_epilogue() {
     assert_one_group(&executable);
     let executable = check(&[&x, &w, &bias], &[4], &[&product, &activation]);
     assert_one_group(&executable);
+}
+
+/// Convolutions read their operand through windows, whole in the first and the last step, and cut along the
+/// batch or the rows of pixels.
+#[test]
+fn convolutions_with_their_epilogue() {
+    for (batch, dilation) in [(7, 1), (1, 2)] {
+        let size = if batch == 1 { 190 } else { 70 };
+        let (x, w) = (numbers(&[batch, 3, size, size], 1), numbers(&[16, 3, 3, 3], 2));
+        let (last, bias) = (numbers(&[2, 16, 3, 3], 3), numbers(&[16, 1, 1], 4));
+        let window = PaddedWindow { dilation, ..PaddedWindow::default() };
+        let convolve = Convolution::new(vec![window; 2]);
+        let product =
+            |b: &GraphBuilder, x: &[Value]| b.convolution(&x[0], &x[1], &convolve, None).unwrap();
+        let activation =
+            |b: &GraphBuilder, x: &[Value]| b.numpy().add(&x[4], &x[3]).unwrap().tanh() * 0.1_f32;
+        let result =
+            |b: &GraphBuilder, x: &[Value]| b.convolution(&x[5], &x[2], &convolve, None).unwrap();
+        let steps: [Step<'_>; 3] = [&product, &activation, &result];
+        let executable = check(&[&x, &w, &last, &bias], &[6], &steps);
+        assert!(!groups(&executable).is_empty() || !has_groups(), "batch of {batch}");
+    }
 }
 
 /// Large weights would be packed again for each tile, which costs more than the group saves.
