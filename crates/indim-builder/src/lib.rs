@@ -12,7 +12,8 @@
 //! - `sizes.rs`: size facts, so that one graph is valid for many sizes: sizes pinned to a number, and equal
 //!   shapes;
 //! - `stop_gradient.rs`: values without a derivative;
-//! - `symbols.rs`: parameters with named sizes: `["n", "3"]`.
+//! - `symbols.rs`: parameters with named sizes: `["n", "3"]`;
+//! - `value_methods.rs`: methods of values for products, conversions, shapes and sorts.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -37,6 +38,7 @@ mod sorting;
 mod stop_gradient;
 mod structural;
 mod symbols;
+mod value_methods;
 mod views;
 mod windows;
 

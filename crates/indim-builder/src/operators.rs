@@ -8,7 +8,7 @@
 use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
 use indim_ops::elements::*;
-use indim_ops::{DType, Op, for_each_element, shift_right};
+use indim_ops::{Op, for_each_element, shift_right};
 use indim_shape::RuleSet;
 
 use crate::builder::{GraphBuilder, Value};
@@ -85,12 +85,6 @@ impl Value {
             &[self.into_arg(), factor.into_arg(), summand.into_arg()],
         )
     }
-
-    /// Every element converted to `dtype`.
-    #[track_caller]
-    pub fn convert(&self, dtype: DType) -> Value {
-        self.builder().defer_error(self.builder().convert(self, dtype))
-    }
 }
 
 /// The operation on equal shapes, or on a scalar and any shape.
@@ -114,7 +108,10 @@ pub(crate) fn apply_operator(builder: &GraphBuilder, op: Op, operands: &[Operand
 }
 
 /// The builder of the operand if it builds a body inside the graph of `builder`, else `builder`.
-fn innermost_builder<'a>(builder: &'a GraphBuilder, operand: &'a OperandArg) -> &'a GraphBuilder {
+pub(crate) fn innermost_builder<'a>(
+    builder: &'a GraphBuilder,
+    operand: &'a OperandArg,
+) -> &'a GraphBuilder {
     match operand {
         OperandArg::Value(value) if value.builder().is_inside(builder) => value.builder(),
         _ => builder,
