@@ -3,8 +3,8 @@
 //! Read in this order: `builder.rs` (the builder and its values), `operand.rs` (operands of its methods),
 //! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
 //! `sorting/`, `views/`, `gathers/` and `regions/` (other kinds of nodes), then the functions composed of
-//! these in `composition/`, `reductions/`, `windows/` (convolutions and pooling), `recurrent/`,
-//! `random/` and `fourier/`. `indim-transforms` differentiates and vectorises the graphs.
+//! these in `composition/`, `reductions/`, `windows/` (convolutions and pooling), `random/` and `fourier/`.
+//! `indim-transforms` differentiates and vectorises the graphs.
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
 //! - `inline.rs`: inlining of a graph into a builder;
@@ -29,7 +29,6 @@ mod operand;
 mod operators;
 mod products;
 mod random;
-mod recurrent;
 mod reduce;
 mod reductions;
 mod regions;
@@ -49,10 +48,6 @@ pub use gathers::StartedSlices;
 pub use methods::RuleScope;
 pub use node_access::NodeAccess;
 pub use operand::Operand;
-pub use recurrent::{
-    CellActivation, CellKind, CellWeights, RecurrentCell, RecurrentDirection, RecurrentResults,
-    RecurrentSequence,
-};
 pub use reductions::{Initial, ReduceOptions, Reduction};
 pub use regions::build::BranchBody;
 pub use regions::capture::RegionBody;

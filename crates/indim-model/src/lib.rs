@@ -7,7 +7,7 @@
 //! * `model.rs`: a `Model`, its inputs, and the `ModelProgram` built for inputs of known types;
 //!   `model_builder.rs`: builds its graph; `source_operation.rs`: the operation of the file that makes
 //!   each value; `shape_values.rs`: constant folding of shapes; `loops.rs`: loops and branches;
-//!   `recurrent.rs`: recurrent layers.
+//!   `recurrent/`: recurrent layers.
 //! * `part.rs`: a part of a program between values that the caller names.
 //! * `outline/`: every node of a model with types and broadcasts, also around nodes without a lowering.
 //! * `lint/`: findings about an outline.

@@ -1,11 +1,9 @@
 //! Recurrent layers: `LSTM`, `GRU` and `RNN`.
 
-use indim_builder::{
-    CellActivation, CellKind, CellWeights, Index, RecurrentCell, RecurrentDirection,
-    RecurrentSequence, Value,
-};
+use indim_builder::{Index, Value};
 use indim_model::FormatErrorKind;
 use indim_model::recurrent::{
+    CellActivation, CellKind, CellWeights, RecurrentCell, RecurrentDirection, RecurrentSequence,
     check_directions, checked_clip, directions, partial_lengths, recurrent_layer,
 };
 use indim_ops::ArrayType;

@@ -4,13 +4,11 @@
 //! GRU with `linear_before_reset` has a fourth part: the bias of the state's product, which the reset
 //! gate multiplies.
 
-use indim_builder::{
-    CellActivation, CellKind, CellWeights, Index, RecurrentCell, RecurrentDirection,
-    RecurrentSequence, Value,
-};
+use indim_builder::{Index, Value};
 use indim_model::FormatErrorKind;
 use indim_model::recurrent::{
-    check_directions, checked_clip, directions, partial_lengths, recurrent_layer,
+    CellActivation, CellKind, CellWeights, RecurrentCell, RecurrentDirection, RecurrentSequence,
+    check_directions, checked_clip, directions, partial_lengths, recurrent_layer, recurrent_step,
 };
 use indim_ops::ArrayType;
 
@@ -67,7 +65,8 @@ fn lower_cell(call: &Call<'_>, kind: CellKind) -> LoweringResult<Vec<Value>> {
     let first = 1 + kind.states();
     let weights = [call.value(first), call.value(first + 1)];
     let weights = cell_weights(call, kind, weights, operand(first + 2))?;
-    Ok(call.builder.recurrent_step(
+    Ok(recurrent_step(
+        call.builder,
         &recurrent_cell(call, kind)?,
         &call.value(0),
         &states,

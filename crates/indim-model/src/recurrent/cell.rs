@@ -2,12 +2,11 @@
 
 use core::ops::Range;
 
+use indim_builder::{GraphBuilder, Index, NodeAccess as _, Value};
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::ArrayType;
 
 use super::CellActivation;
-use crate::builder::{BuildResult, GraphBuilder, Value};
-use crate::views::Index;
 
 /// The equations of a cell, with the position of each gate in its weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,76 +89,80 @@ impl CellKind {
     }
 }
 
-impl GraphBuilder {
-    /// One step of a recurrent cell: `x` is `[batch, input]`, each state `[batch, hidden]`. Returns the next
-    /// states, `h` first.
-    ///
-    /// A gate is a function of `(x · Wᵀ + Wb) + (h · Rᵀ + Rb)`, computed in this order.
-    ///
-    /// # Errors
-    /// `wrong-operand-count` for another number of states or functions than the cell has; `argument-type` for
-    /// weights and states of other shapes.
-    pub fn recurrent_step(
-        &self,
-        cell: &RecurrentCell,
-        x: &Value,
-        states: &[Value],
-        weights: &CellWeights,
-    ) -> Result<Vec<Value>, GraphError> {
-        self.check_cell(cell, x, states, weights)?;
-        let gates = self.input_gates(x, weights)?;
-        RecurrentStep::new(self, cell, weights).next_states(&gates, states)
-    }
+/// One step of a recurrent cell: `x` is `[batch, input]`, each state `[batch, hidden]`. Returns the next
+/// states, `h` first.
+///
+/// A gate is a function of `(x · Wᵀ + Wb) + (h · Rᵀ + Rb)`, computed in this order.
+///
+/// # Errors
+/// `wrong-operand-count` for another number of states or functions than the cell has; `argument-type` for
+/// weights and states of other shapes.
+pub fn recurrent_step(
+    builder: &GraphBuilder,
+    cell: &RecurrentCell,
+    x: &Value,
+    states: &[Value],
+    weights: &CellWeights,
+) -> Result<Vec<Value>, GraphError> {
+    check_cell(builder, cell, x, states, weights)?;
+    let gates = input_gates(builder, x, weights)?;
+    RecurrentStep::new(builder, cell, weights).next_states(&gates, states)
+}
 
-    /// `x · Wᵀ + Wb`; the last axis of `x` is the input.
-    pub(super) fn input_gates(&self, x: &Value, weights: &CellWeights) -> BuildResult {
-        self.add_bias(self.inner(x, &weights.input)?, weights.input_bias.as_ref())
-    }
+/// `x · Wᵀ + Wb`; the last axis of `x` is the input.
+pub(super) fn input_gates(
+    builder: &GraphBuilder,
+    x: &Value,
+    weights: &CellWeights,
+) -> Result<Value, GraphError> {
+    add_bias(builder, builder.inner(x, &weights.input)?, weights.input_bias.as_ref())
+}
 
-    fn add_bias(&self, product: Value, bias: Option<&Value>) -> BuildResult {
-        bias.map_or(Ok(product.clone()), |bias| self.numpy().add(product, bias))
-    }
+fn add_bias(
+    builder: &GraphBuilder,
+    product: Value,
+    bias: Option<&Value>,
+) -> Result<Value, GraphError> {
+    bias.map_or(Ok(product.clone()), |bias| builder.numpy().add(product, bias))
+}
 
-    /// Checks the types of the operands of a step or, with `x` of three axes, of a sequence.
-    pub(super) fn check_cell(
-        &self,
-        cell: &RecurrentCell,
-        x: &Value,
-        states: &[Value],
-        weights: &CellWeights,
-    ) -> Result<(), GraphError> {
-        let name = cell.kind.name();
-        let counts =
-            [(cell.kind.states(), states.len()), (cell.kind.activations(), cell.activations.len())];
-        if let Some(&(expected, given)) = counts.iter().find(|(expected, given)| expected != given)
-        {
-            let kind = GraphErrorKind::WrongOperandCount { expected, given };
-            return Err(self.error(name, &[], kind));
-        }
-        let (of_x, of_r) = (x.array_type()?, weights.recurrent.array_type()?);
-        let hidden = of_r.shape.last().copied().unwrap_or_default();
-        let input = of_x.shape.last().copied().unwrap_or_default();
-        let batch = of_x.shape.iter().rev().nth(1).copied().unwrap_or_default();
-        let rows = hidden.saturating_mul(cell.kind.gates());
-        let check = |value: &Value, sizes: &[usize]| {
-            let expected = ArrayType::new(of_x.dtype, sizes);
-            let id = self.id(name, value)?;
-            if self.type_of(id) == expected {
-                return Ok(());
-            }
-            let kind = GraphErrorKind::ArgumentType { operand: 0, expected };
-            Err(self.error(name, &[id], kind))
-        };
-        check(&weights.input, &[rows, input])?;
-        check(&weights.recurrent, &[rows, hidden])?;
-        for bias in [&weights.input_bias, &weights.recurrent_bias].into_iter().flatten() {
-            check(bias, &[rows])?;
-        }
-        if let Some(peepholes) = &weights.peepholes {
-            check(peepholes, &[hidden.saturating_mul(3)])?;
-        }
-        states.iter().try_for_each(|state| check(state, &[batch, hidden]))
+/// Checks the types of the operands of a step or, with `x` of three axes, of a sequence.
+pub(super) fn check_cell(
+    builder: &GraphBuilder,
+    cell: &RecurrentCell,
+    x: &Value,
+    states: &[Value],
+    weights: &CellWeights,
+) -> Result<(), GraphError> {
+    let name = cell.kind.name();
+    let counts =
+        [(cell.kind.states(), states.len()), (cell.kind.activations(), cell.activations.len())];
+    if let Some(&(expected, given)) = counts.iter().find(|(expected, given)| expected != given) {
+        let kind = GraphErrorKind::WrongOperandCount { expected, given };
+        return Err(builder.error(name, &[], kind));
     }
+    let (of_x, of_r) = (x.array_type()?, weights.recurrent.array_type()?);
+    let hidden = of_r.shape.last().copied().unwrap_or_default();
+    let input = of_x.shape.last().copied().unwrap_or_default();
+    let batch = of_x.shape.iter().rev().nth(1).copied().unwrap_or_default();
+    let rows = hidden.saturating_mul(cell.kind.gates());
+    let check = |value: &Value, sizes: &[usize]| {
+        let expected = ArrayType::new(of_x.dtype, sizes);
+        if value.array_type()? == expected {
+            return Ok(());
+        }
+        let kind = GraphErrorKind::ArgumentType { operand: 0, expected };
+        Err(builder.error(name, &[builder.id(name, value)?], kind))
+    };
+    check(&weights.input, &[rows, input])?;
+    check(&weights.recurrent, &[rows, hidden])?;
+    for bias in [&weights.input_bias, &weights.recurrent_bias].into_iter().flatten() {
+        check(bias, &[rows])?;
+    }
+    if let Some(peepholes) = &weights.peepholes {
+        check(peepholes, &[hidden.saturating_mul(3)])?;
+    }
+    states.iter().try_for_each(|state| check(state, &[batch, hidden]))
 }
 
 /// A step of a cell: what all steps share.
@@ -240,7 +243,7 @@ impl<'s> RecurrentStep<'s> {
     }
 
     /// `h · Rᵀ + Rb` of some gates.
-    fn product(&self, h: &Value, gates: Range<usize>) -> BuildResult {
+    fn product(&self, h: &Value, gates: Range<usize>) -> Result<Value, GraphError> {
         let all = 0..self.cell.kind.gates();
         let part = |of: &Value| match gates == all {
             true => Ok(of.clone()),
@@ -248,17 +251,17 @@ impl<'s> RecurrentStep<'s> {
         };
         let bias = self.weights.recurrent_bias.as_ref().map(part).transpose()?;
         let product = self.builder.inner(h, part(&self.weights.recurrent)?)?;
-        self.builder.add_bias(product, bias.as_ref())
+        add_bias(self.builder, product, bias.as_ref())
     }
 
     /// Applies activation number `function` to `x`, after clipping.
-    fn activate(&self, function: usize, x: &Value) -> BuildResult {
+    fn activate(&self, function: usize, x: &Value) -> Result<Value, GraphError> {
         let x = self.cell.clip.map_or_else(|| x.clone(), |clip| x.clamp(-clip, clip));
         self.cell.activations[function].of(&x)
     }
 
     /// The part of `of` that belongs to gate `gate`, along the last axis.
-    fn gate_slice(&self, of: &Value, gate: usize) -> BuildResult {
+    fn gate_slice(&self, of: &Value, gate: usize) -> Result<Value, GraphError> {
         self.builder.index(of, &[Index::Ellipsis, self.gate_rows(&(gate..gate + 1))?])
     }
 

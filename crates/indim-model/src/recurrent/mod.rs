@@ -1,10 +1,22 @@
-//! Recurrent layers of model files: the checks and the construction that ONNX and OpenVINO share.
+//! Recurrent layers: LSTM, GRU and RNN, as loops over products and activations; and the checks of their
+//! attributes that ONNX and OpenVINO share.
+//!
+//! - `activation.rs`: activation functions of cells;
+//! - `cell.rs`: a step of a cell;
+//! - `layer.rs`: the cells of a sequence, in one direction or both.
 
-use indim_builder::{GraphBuilder, RecurrentDirection, RecurrentResults, RecurrentSequence, Value};
+mod activation;
+mod cell;
+mod layer;
+
+use indim_builder::Value;
 
 use crate::error::FormatErrorKind;
-use crate::loops::check_steps;
 use crate::shape_values::KnownValue;
+
+pub use activation::CellActivation;
+pub use cell::{CellKind, CellWeights, RecurrentCell, recurrent_step};
+pub use layer::{RecurrentDirection, RecurrentResults, RecurrentSequence, recurrent_layer};
 
 /// The directions that an attribute `direction` names. A direction is true if it runs from the last step
 /// to the first.
@@ -44,25 +56,6 @@ pub fn partial_lengths(lengths: &KnownValue, x: &Value) -> Result<Option<Value>,
     let whole = x.array_type()?.shape[0] as i64;
     let is_whole = lengths.integers().is_some_and(|known| known.iter().all(|&it| it == whole));
     Ok((!is_whole).then(|| lengths.value.clone()))
-}
-
-/// Builds a layer.
-///
-/// # Errors
-/// `unsupported` for more than [`DEFAULT_STEP_LIMIT`](indim_graph::DEFAULT_STEP_LIMIT) steps of states with
-/// elements; those of [`GraphBuilder::recurrent_layer`].
-pub fn recurrent_layer(
-    builder: &GraphBuilder,
-    sequence: &RecurrentSequence,
-    directions: &[RecurrentDirection],
-) -> Result<RecurrentResults, FormatErrorKind> {
-    let results = builder.recurrent_layer(sequence, directions)?;
-    // The first axis of the results counts the steps; the others are axes of the states.
-    let sizes = results.all.array_type()?.shape;
-    if !sizes[1..].contains(&0) {
-        check_steps(sizes[0] as u64)?;
-    }
-    Ok(results)
 }
 
 /// Checks the bound on the arguments of gate functions, and returns it.

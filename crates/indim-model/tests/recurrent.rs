@@ -1,10 +1,12 @@
 //! Recurrent layers at limits.
 
-use indim_builder::{
-    CellActivation, CellKind, CellWeights, GraphBuilder, RecurrentCell, RecurrentDirection,
-    RecurrentSequence,
-};
+use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
+use indim_model::FormatErrorKind;
+use indim_model::recurrent::{
+    CellActivation, CellKind, CellWeights, RecurrentCell, RecurrentDirection, RecurrentSequence,
+    recurrent_layer,
+};
 
 /// The results of an RNN of zeros in both directions, and the number of loops in its graph. `lengths` is the
 /// size of the operand of lengths.
@@ -35,7 +37,10 @@ fn layer(
         initial: initial.clone(),
         is_reversed,
     });
-    let results = b.recurrent_layer(&sequence, &directions).map_err(|error| error.code())?;
+    let results = recurrent_layer(&b, &sequence, &directions).map_err(|error| match error {
+        FormatErrorKind::Graph(error) => error.code(),
+        other => panic!("{other:?}"),
+    })?;
     let graph = b.finish(&[&results.all, &results.finals[0]]).map_err(|error| error.code())?;
     let loops = graph.to_string().matches(" while ").count();
     Ok((evaluate(&graph, &[]).unwrap(), loops))

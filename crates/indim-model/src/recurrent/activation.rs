@@ -1,6 +1,7 @@
 //! Activation functions of cells, by their names in model files.
 
-use crate::builder::{BuildResult, Value};
+use indim_builder::Value;
+use indim_graph::GraphError;
 
 /// An activation function of a recurrent cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +35,7 @@ impl CellActivation {
     /// their list, or `None` for the default; they are called only for a function that has the parameter.
     ///
     /// ```
-    /// use indim_builder::CellActivation;
+    /// use indim_model::recurrent::CellActivation;
     ///
     /// let none = || None;
     /// assert_eq!(CellActivation::named("TANH", none, none), Some(CellActivation::Tanh));
@@ -67,7 +68,7 @@ impl CellActivation {
     }
 
     /// Applies the function to a value.
-    pub(super) fn of(self, x: &Value) -> BuildResult {
+    pub(super) fn of(self, x: &Value) -> Result<Value, GraphError> {
         let b = x.builder();
         match self {
             CellActivation::Sigmoid => Ok(x.logistic()),
