@@ -20,13 +20,14 @@ pub mod npy;
 pub mod npz;
 pub mod oracle;
 pub mod rules;
+pub mod skip_weights;
 pub mod stores;
 
 /// A function that takes any bytes.
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Target); 17] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("calls", calls::run),
     ("expression", expression::run),
     ("graph", graph::run),
@@ -41,6 +42,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("png", stores::png),
     ("rules", rules::run),
     ("safetensors", stores::safetensors),
+    ("skip_weights", skip_weights::run),
     ("stablehlo", formats::stablehlo),
     ("tiff", stores::tiff),
     ("zarr", stores::zarr),
