@@ -52,6 +52,7 @@ fn time(batch: usize, rows: usize, columns: usize, summed: usize) -> (f64, f64) 
         x: x.as_ptr().cast(),
         y: y.as_ptr().cast(),
         out: out.as_mut_ptr().cast(),
+        packed: [core::ptr::null(); 2],
         shared: shared.as_mut_ptr().wrapping_add(shared_at),
     };
     let scratch = scratch.as_mut_ptr().wrapping_add(scratch_at);

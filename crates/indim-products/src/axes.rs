@@ -34,6 +34,13 @@ impl FactorGroups {
     pub(crate) fn stride(&self, operand: ProductArray) -> isize {
         self.strides[operand as usize]
     }
+
+    /// The layout without the strides of other arrays.
+    pub(crate) fn of_array(&self, operand: ProductArray) -> FactorGroups {
+        let mut strides = [0; 3];
+        strides[operand as usize] = self.stride(operand);
+        FactorGroups { strides, tail: self.tail }
+    }
 }
 
 /// Runs of elements of one length, at one stride.
@@ -82,6 +89,27 @@ impl Axes {
             axes.sort_by_key(key);
         }
         Some(Axes { axes: merge(axes), size })
+    }
+
+    /// The axes as one array has them: strides of other arrays are 0, and axes are
+    /// merged by the strides of this array alone.
+    pub(crate) fn of_array(&self, operand: ProductArray) -> Axes {
+        let own = |axis: &Axis| {
+            let mut strides = [0; 3];
+            strides[operand as usize] = axis.strides[operand as usize];
+            Axis { size: axis.size, strides }
+        };
+        Axes { axes: merge(self.axes.iter().map(own).collect()), size: self.size }
+    }
+
+    /// No axes: one element.
+    pub(crate) fn none() -> Axes {
+        Axes { axes: Vec::new(), size: 1 }
+    }
+
+    /// Whether an array has the same elements at every index.
+    pub(crate) fn is_broadcast(&self, operand: ProductArray) -> bool {
+        self.axes.iter().all(|axis| axis.strides[operand as usize] == 0)
     }
 
     /// The stride of an array in bytes, if its elements have one stride along all axes.

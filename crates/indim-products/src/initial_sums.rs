@@ -20,13 +20,11 @@ impl ProductPlan {
         scratch: *mut u8,
     ) {
         let Some(function) = self.kernels.initial_sums else { return };
-        let (is_packed, size) = (!self.blocking.is_x_in_place, self.kernels.size);
-        let packed = scratch.wrapping_add(self.blocking.scratch.x).cast_const();
+        let is_packed = !self.blocking.is_x_in_place;
         for row in rows.clone().step_by(self.kernels.rows) {
-            let skipped = (row - rows.start) * indices.len() * size;
             let arguments = InitialSumArguments {
                 x: match is_packed {
-                    true => packed.wrapping_add(skipped),
+                    true => self.packed_rows(macro_tile, row, rows.start, &indices, scratch),
                     false => self.element(macro_tile.x, ProductArray::X, row, indices.start),
                 },
                 x_row_stride: self.rows.fastest_stride(ProductArray::X),

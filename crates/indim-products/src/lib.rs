@@ -37,7 +37,7 @@
 //! - `axpy.rs`: sums of scaled rows;
 //! - `stencils.rs`: sums of macro tiles by short chains over columns read in place, as in depthwise
 //!   convolutions, if `x` has few rows and the summed index is short; `stencil.rs`: the sums of one call;
-//! - `pack.rs`: packing of panels;
+//! - `pack.rs`: packing of panels; `packed.rs`: all panels of an operand, which many runs read;
 //! - `quads.rs`: packing of groups of four bytes, and sums of bytes;
 //! - `initial_sum.rs`: initial sums of rows: the correction of sums of products of bytes if both operands
 //!   or none are signed, because the instruction multiplies signed by unsigned bytes; `initial_sums.rs`:
@@ -49,7 +49,7 @@
 //! - `kernels.rs`: the table of these functions.
 //!
 //! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `initial_sums.rs`, `pack.rs`,
-//! `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `initial_sum.rs`, `stencil.rs`, `stencils.rs`, `store.rs`,
+//! `packed.rs`, `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `initial_sum.rs`, `stencil.rs`, `stencils.rs`, `store.rs`,
 //! `tile.rs`, `tiles.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(
@@ -69,6 +69,7 @@ mod initial_sums;
 mod kernels;
 mod order;
 mod pack;
+mod packed;
 mod plan;
 mod product;
 #[cfg(target_arch = "x86_64")]
@@ -82,5 +83,6 @@ mod tile;
 mod tiles;
 mod vector;
 
+pub use packed::PackedLayout;
 pub use plan::{ProductPlan, ProductPointers};
 pub use product::{AxisClass, Product, ProductAxis, ProductError};

@@ -39,6 +39,7 @@ use crate::product::{AxisClass, Product, ProductError};
 ///     x: x.as_ptr().cast(),
 ///     y: y.as_ptr().cast(),
 ///     out: out.as_mut_ptr().cast(),
+///     packed: [core::ptr::null(); 2],
 ///     shared,
 /// };
 /// for phase in 0..plan.phases() {
@@ -66,7 +67,7 @@ pub struct ProductPlan {
     /// The bytes of an element of the result.
     pub(crate) out_size: usize,
     multiply_adds: usize,
-    level: Level,
+    pub(crate) level: Level,
 }
 
 /// The addresses of a run: operands and result at the first index of each axis, and the memory that all
@@ -79,6 +80,8 @@ pub struct ProductPointers {
     pub y: *const u8,
     /// The result.
     pub out: *mut u8,
+    /// The panels of each operand that is packed as a whole ([`ProductPlan::packed_layout`]), otherwise null.
+    pub packed: [*const u8; 2],
     /// Memory of [`ProductPlan::shared_bytes`] bytes, aligned to 64.
     pub shared: *mut u8,
 }

@@ -6,6 +6,8 @@ use core::ops::Range;
 use crate::axes::{Axes, ProductArray};
 use crate::blocking::ProductMethod;
 use crate::kernels::{MAX_TILE_COLUMNS, MAX_TILE_ROWS};
+#[cfg(doc)]
+use crate::packed::PackedLayout;
 use crate::plan::{ProductPlan, ProductPointers};
 use crate::store::{AddArguments, StoreArguments, StoreFn};
 
@@ -15,6 +17,10 @@ pub(crate) struct MacroTile {
     pub(crate) x: *const u8,
     pub(crate) y: *const u8,
     pub(crate) out: *mut u8,
+    /// All panels of `x`; null if the operand is not packed as a whole.
+    pub(crate) packed_x: *const u8,
+    /// All panels of `y`; null if the operand is not packed as a whole.
+    pub(crate) packed_y: *const u8,
     pub(crate) rows: Range<usize>,
     pub(crate) columns: Range<usize>,
 }
@@ -38,6 +44,8 @@ impl ProductPlan {
     /// - `pointers.x` and `pointers.y` are valid for reads at the sum of the offsets of every index of their
     ///   axes, `pointers.out` for writes likewise; distinct elements of the result do not overlap, and the
     ///   result overlaps neither operand; nothing needs an alignment;
+    /// - each of `pointers.packed` that is not null is valid for reads of [`PackedLayout::bytes`] bytes of the
+    ///   plan's layout for this operand, which [`PackedLayout::pack`] has written from the same elements;
     /// - `pointers.shared` is valid for [`ProductPlan::shared_bytes`] bytes, aligned to 64, and only this run
     ///   accesses it;
     /// - `scratch` is valid for [`ProductPlan::scratch_bytes`] bytes, aligned to 64, and only this call
@@ -103,9 +111,14 @@ impl ProductPlan {
     /// The macro tile of a batch element; `tile` is its index within the batch element.
     fn macro_tile(&self, batch: usize, tile: usize, pointers: &ProductPointers) -> MacroTile {
         let blocking = &self.blocking;
-        let (x, y) = match self.is_exchanged {
-            true => (pointers.y, pointers.x),
-            false => (pointers.x, pointers.y),
+        let [packed_x, packed_y] = pointers.packed;
+        let ((x, packed_x), (y, packed_y)) = match self.is_exchanged {
+            true => ((pointers.y, packed_y), (pointers.x, packed_x)),
+            false => ((pointers.x, packed_x), (pointers.y, packed_y)),
+        };
+        let packed = |packed: *const u8, operand: ProductArray| match packed.is_null() {
+            true => packed,
+            false => packed.wrapping_add(self.packed_batch_offset(operand, batch)),
         };
         let row = tile / blocking.grid_columns * blocking.rows;
         let column = tile % blocking.grid_columns * blocking.columns;
@@ -113,6 +126,8 @@ impl ProductPlan {
             x: x.wrapping_offset(self.batch.offset(batch, ProductArray::X)),
             y: y.wrapping_offset(self.batch.offset(batch, ProductArray::Y)),
             out: pointers.out.wrapping_offset(self.batch.offset(batch, ProductArray::Out)),
+            packed_x: packed(packed_x, ProductArray::X),
+            packed_y: packed(packed_y, ProductArray::Y),
             rows: row..self.rows.size.min(row + blocking.rows),
             columns: column..self.columns.size.min(column + blocking.columns),
         }

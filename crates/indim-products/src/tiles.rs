@@ -6,7 +6,7 @@ use core::ops::Range;
 use crate::axes::{Axes, ProductArray};
 use crate::blocking::ProductMethod;
 use crate::kernels::{MAX_TILE_COLUMNS, MAX_VECTOR_TILE_ROWS};
-use crate::pack::{PackArguments, PackFn, RowRun, split_row};
+use crate::packed::Panel;
 use crate::plan::ProductPlan;
 use crate::run::{MacroTile, SumTarget};
 use crate::tile::{TileArguments, TileResults};
@@ -89,7 +89,8 @@ impl ProductPlan {
         }
     }
 
-    /// Packs columns, panel by panel, except whole panels that tiles read in place.
+    /// Packs columns, panel by panel, except whole panels that tiles read in place. Does nothing if the
+    /// whole operand is packed.
     ///
     /// # Safety
     /// Like [`ProductPlan::sum_slice`].
@@ -100,6 +101,9 @@ impl ProductPlan {
         indices: Range<usize>,
         scratch: *mut u8,
     ) {
+        if !macro_tile.packed_y.is_null() {
+            return;
+        }
         let kernels = &self.kernels;
         let buffer = scratch.wrapping_add(self.blocking.scratch.y);
         for column in columns.clone().step_by(kernels.columns()) {
@@ -114,14 +118,19 @@ impl ProductPlan {
                 to: buffer.wrapping_add(skipped),
                 width: used_width.next_multiple_of(kernels.lanes),
                 from: macro_tile.y,
+                operand: ProductArray::Y,
                 offsets: &offsets[..used_width],
+                lanes: kernels.lanes,
             };
             // SAFETY: the panel lies in the packed columns; its offsets are those of the operand.
-            unsafe { self.pack(kernels.pack_y, &panel, ProductArray::Y, indices.clone()) }
+            unsafe {
+                panel.pack(kernels.pack_y, &self.summed, &self.groups, indices.clone());
+            }
         }
     }
 
-    /// Packs rows, panel by panel of at most `panel_rows` rows, unless tiles read them in place.
+    /// Packs rows, panel by panel of at most `panel_rows` rows, unless tiles read them in place or the whole
+    /// operand is packed.
     ///
     /// # Safety
     /// Like [`ProductPlan::sum_slice`]; `panel_rows` is at most [`MAX_VECTOR_TILE_ROWS`].
@@ -133,7 +142,9 @@ impl ProductPlan {
         panel_rows: usize,
         scratch: *mut u8,
     ) {
-        if self.blocking.is_x_in_place && self.blocking.method == ProductMethod::Tiles {
+        let is_in_place =
+            self.blocking.is_x_in_place && self.blocking.method == ProductMethod::Tiles;
+        if is_in_place || !macro_tile.packed_x.is_null() {
             return;
         }
         let kernels = &self.kernels;
@@ -147,56 +158,59 @@ impl ProductPlan {
                 to: buffer.wrapping_add(skipped),
                 width: used_width,
                 from: macro_tile.x,
+                operand: ProductArray::X,
                 offsets: &offsets[..used_width],
+                lanes: kernels.lanes,
             };
             // SAFETY: the panel lies in the packed rows; its offsets are those of the operand.
-            unsafe { self.pack(kernels.pack_x, &panel, ProductArray::X, indices.clone()) }
-        }
-    }
-
-    /// Packs a panel, one index run at a time: summed indices with one stride in the operand.
-    ///
-    /// # Safety
-    /// - the panel is valid for writes of `indices.len()` rows of `panel.width` elements, one row for each
-    ///   summed index;
-    /// - the operand is valid for reads at each of its offsets and indices.
-    unsafe fn pack(
-        &self,
-        pack: PackFn,
-        panel: &Panel<'_>,
-        operand: ProductArray,
-        indices: Range<usize>,
-    ) {
-        let mut row_runs = [RowRun::default(); MAX_TILE_COLUMNS];
-        let row_run_count = split_row(panel.offsets, self.kernels.lanes, &mut row_runs);
-        let (index_run, index_stride) =
-            (self.summed.fastest_size(), self.summed.fastest_stride(operand));
-        let mut index = indices.start;
-        while index < indices.end {
-            let count = (index_run - index % index_run).min(indices.end - index);
-            let arguments = PackArguments {
-                to: panel.to,
-                width: panel.width,
-                from: panel.from.wrapping_offset(self.summed.offset(index, operand)),
-                row_runs: row_runs.as_ptr(),
-                row_run_count,
-                used_width: panel.offsets.len(),
-                index_stride,
-                factor_stride: self.groups.stride(operand),
-                tail: if index + count == self.summed.size { self.groups.tail } else { 0 },
-                index_run_start: index - indices.start,
-                index_run_length: count,
-                slice_length: indices.len(),
-            };
-            // SAFETY: the caller ensures panel and operand; the index run lies in the slice.
-            unsafe { pack(&arguments) };
-            index += count;
+            unsafe {
+                panel.pack(kernels.pack_x, &self.summed, &self.groups, indices.clone());
+            }
         }
     }
 
     /// Whether tiles read a panel of columns in place: it has whole vectors.
     fn is_read_in_place(&self, used_width: usize) -> bool {
         self.blocking.is_y_in_place && used_width.is_multiple_of(self.kernels.lanes)
+    }
+
+    /// The address of the panel of rows from `row` on, at the first of the indices: in the packed operand, or
+    /// in scratch memory, where the rows from `first` on are packed.
+    pub(crate) fn packed_rows(
+        &self,
+        macro_tile: &MacroTile,
+        row: usize,
+        first: usize,
+        indices: &Range<usize>,
+        scratch: *mut u8,
+    ) -> *const u8 {
+        let size = self.kernels.size;
+        if macro_tile.packed_x.is_null() {
+            let skipped = (row - first) * indices.len() * size;
+            return scratch.wrapping_add(self.blocking.scratch.x + skipped).cast_const();
+        }
+        let width = self.kernels.rows.min(self.rows.size - row);
+        let skipped = row * self.summed.size + indices.start * width;
+        macro_tile.packed_x.wrapping_add(skipped * size)
+    }
+
+    /// Like [`ProductPlan::packed_rows`], for columns.
+    fn packed_columns(
+        &self,
+        macro_tile: &MacroTile,
+        column: usize,
+        first: usize,
+        indices: &Range<usize>,
+        scratch: *mut u8,
+    ) -> *const u8 {
+        let (size, lanes) = (self.kernels.size, self.kernels.lanes);
+        if macro_tile.packed_y.is_null() {
+            let skipped = (column - first) * indices.len() * size;
+            return scratch.wrapping_add(self.blocking.scratch.y + skipped).cast_const();
+        }
+        let width = self.kernels.columns().min(self.columns.size - column);
+        let skipped = column * self.summed.size + indices.start * width.next_multiple_of(lanes);
+        macro_tile.packed_y.wrapping_add(skipped * size)
     }
 
     /// Runs the register tiles of rows and columns that are packed or read in place.
@@ -213,20 +227,17 @@ impl ProductPlan {
         scratch: *mut u8,
     ) {
         let kernels = &self.kernels;
-        let panel_bytes = indices.len() * kernels.size;
         for column in columns.clone().step_by(kernels.columns()) {
             let tile_columns = column..columns.end.min(column + kernels.columns());
-            let packed = self.blocking.scratch.y + (column - columns.start) * panel_bytes;
             let y = match self.is_read_in_place(tile_columns.len()) {
                 true => self.element(macro_tile.y, ProductArray::Y, column, indices.start),
-                false => scratch.wrapping_add(packed).cast_const(),
+                false => self.packed_columns(macro_tile, column, columns.start, &indices, scratch),
             };
             for row in rows.clone().step_by(kernels.rows) {
                 let tile_rows = row..rows.end.min(row + kernels.rows);
-                let packed = self.blocking.scratch.x + (row - rows.start) * panel_bytes;
                 let x = match self.blocking.is_x_in_place {
                     true => self.element(macro_tile.x, ProductArray::X, row, indices.start),
-                    false => scratch.wrapping_add(packed).cast_const(),
+                    false => self.packed_rows(macro_tile, row, rows.start, &indices, scratch),
                 };
                 let operands = (x, y, indices.len());
                 // SAFETY: both panels have these rows, columns and indices.
@@ -333,16 +344,4 @@ impl ProductPlan {
             is_wide: false,
         })
     }
-}
-
-/// A panel to pack.
-struct Panel<'a> {
-    /// Memory of the panel.
-    to: *mut u8,
-    /// Elements of a row of the panel, with padding.
-    width: usize,
-    /// The first element of the operand.
-    from: *const u8,
-    /// Byte offsets of the packed rows or columns in the operand.
-    offsets: &'a [isize],
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use indim_ops::DType;
-use indim_products::{AxisClass, Product, ProductAxis};
+use indim_products::{AxisClass, Product, ProductAxis, ProductPlan};
 
 use common::{Random, check, dense};
 
@@ -423,4 +423,41 @@ fn products_without_a_plan_are_errors() {
     assert_eq!(plan(&dense(F32, huge, huge, 1)), Err(ProductError::TooLarge));
     let mixed = Product { out: DType::I32, ..dense(F32, 2, 2, 2) };
     assert!(matches!(plan(&mixed), Err(ProductError::ElementTypes { .. })));
+}
+
+#[test]
+fn layouts_of_packed_operands() {
+    let types = [F32, F64, [DType::I32; 4], [DType::I64; 4], BYTES[0], BYTES[3]];
+    for (types, &level) in types
+        .iter()
+        .flat_map(|types| indim_ops::Level::available().iter().map(move |level| (types, level)))
+    {
+        let layout = |product: &Product, operand: usize, threads: usize| {
+            let plan = ProductPlan::new(product, level, threads).unwrap();
+            plan.packed_layout(operand)
+        };
+        // The layout depends neither on threads, which split this sum, nor on the number of rows.
+        let few = dense(*types, 40, 20, 9001);
+        let alone = layout(&few, 1, 1);
+        let bytes = alone.as_ref().map(|layout| layout.bytes());
+        assert!(bytes.is_some_and(|bytes| bytes >= 20 * 9001 * types[1].size()), "{bytes:?}");
+        assert_eq!(alone, layout(&few, 1, 7));
+        assert_eq!(alone, layout(&dense(*types, 500, 20, 9001), 1, 2));
+        assert_ne!(alone, layout(&dense(*types, 40, 21, 9001), 1, 1));
+        assert_ne!(alone, layout(&dense(*types, 40, 20, 9000), 1, 1));
+    }
+    // Few rows are read in place, and a broadcast along the batch is packed once.
+    let level = indim_ops::Level::detect();
+    let layout = |product: &Product| ProductPlan::new(product, level, 1).unwrap().packed_layout(1);
+    assert_eq!(layout(&dense(F32, 1, 300, 700)), None);
+    let mut product = dense(F32, 30, 50, 70);
+    let bytes = layout(&product).map(|layout| layout.bytes());
+    let batch = ProductAxis { class: AxisClass::Batch, size: 3, x: 8400, y: 0, out: 6000 };
+    product.axes.insert(0, batch);
+    assert_eq!(layout(&product).map(|layout| layout.bytes()), bytes);
+    product.axes[0].y = 14_000;
+    assert_eq!(layout(&product).map(|layout| layout.bytes()), bytes.map(|bytes| 3 * bytes));
+    check(&product, || 0.25);
+    product.axes[0].y = 0;
+    check(&product, || 0.25);
 }

@@ -6,7 +6,7 @@ use indim_graph::Array;
 use indim_loops::MemoryUse;
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::groups::{NestGroup, groups};
-use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests, StandaloneInstruction};
+use indim_loops::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest, Sizes};
 use indim_loops::scratch::LiveRanges;
 use indim_ops::Level;
@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 use crate::run::contraction::Contraction;
 use crate::run::control::{ControlCode, Failure, RegionCompiler};
 use crate::run::output_order::OutputOrders;
+use crate::run::packed_constants::{ConstantParameters, PackedConstants, constant};
 use crate::run::run_arrays::BufferOffset;
 use crate::run::scan::Scan;
 use crate::run::scatter::Scatter;
@@ -37,6 +38,8 @@ pub(crate) struct CompiledProgram {
     /// Whether a nest writes an output before all indices have been checked and all loops have ended.
     pub(crate) writes_before_checks: bool,
     pub(crate) output_orders: OutputOrders,
+    /// The packed constants of this program and of its regions; none for the program of a region.
+    pub(crate) packed_constants: PackedConstants,
     pub(crate) executor: &'static dyn Executor,
     pub(crate) level: Level,
 }
@@ -103,15 +106,19 @@ impl CompiledProgram {
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
         let mut compiler = RegionCompiler::new(executor, level, &mut check);
-        CompiledProgram::compile(loops, &mut compiler)
+        let mut program = CompiledProgram::compile(loops, &[], &mut compiler)?;
+        program.packed_constants = PackedConstants::new(compiler.contractions);
+        Ok(program)
     }
 
-    /// Like [`CompiledProgram::new`], also for the program of a region.
+    /// Like [`CompiledProgram::new`], also for the program of a region, with the constants that its parameters
+    /// are. The compiler collects the contractions with constants.
     ///
     /// # Errors
     /// Those of the compiler's `check`.
     pub(crate) fn compile<E>(
         loops: LoopNests,
+        parameters: &ConstantParameters,
         compiler: &mut RegionCompiler<'_, E>,
     ) -> Result<Self, E> {
         let (executor, level) = (compiler.executor, compiler.level);
@@ -119,14 +126,21 @@ impl CompiledProgram {
         let mut nests = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
             let control = match nest.standalone_instruction() {
-                Some((StandaloneInstruction::Control { index }, _)) => {
-                    Some(compiler.compile(&loops.controls[index])?)
+                Some((StandaloneInstruction::Control { index }, instruction)) => {
+                    let operand = |local: &Local| {
+                        let access = &nest.accesses[local.access()?];
+                        let array = constant(access.buffer, &constants, parameters)?;
+                        access.starts_at_origin().then_some(array)
+                    };
+                    let operands: Vec<Option<Array>> =
+                        instruction.operands.iter().map(operand).collect();
+                    Some(compiler.compile(&loops.controls[index], &operands)?)
                 }
                 _ => None,
             };
             let code = match &control {
                 Some(control) => Arc::clone(control) as Arc<dyn NestCode>,
-                None => standalone_code(nest, level)
+                None => standalone_code(nest, &constants, parameters, compiler)
                     .unwrap_or_else(|| executor.compile(nest, &constants, level)),
             };
             nests.push(SymbolicNest::new(nest, code, control));
@@ -144,6 +158,7 @@ impl CompiledProgram {
             groups,
             live_ranges,
             output_orders,
+            packed_constants: PackedConstants::default(),
             may_fail,
             writes_before_checks,
             executor,
@@ -339,9 +354,21 @@ fn failures(loops: &LoopNests, nests: &[SymbolicNest]) -> (bool, bool) {
 }
 
 /// The code of a nest that runs alone; `None` for other nests.
-fn standalone_code(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
+fn standalone_code<E>(
+    nest: &LoopNest,
+    constants: &[Array],
+    parameters: &ConstantParameters,
+    compiler: &mut RegionCompiler<'_, E>,
+) -> Option<Arc<dyn NestCode>> {
+    let level = compiler.level;
+    let constant = |buffer| constant(buffer, constants, parameters);
+    if let Some(contraction) = Contraction::compile(nest, level, constant) {
+        if contraction.has_constants() {
+            compiler.contractions.push(Arc::clone(&contraction));
+        }
+        return Some(contraction);
+    }
     Scatter::compile(nest, level)
-        .or_else(|| Contraction::compile(nest, level))
         .or_else(|| Scan::compile(nest))
         .or_else(|| Sort::compile(nest))
         .or_else(|| TableSearch::compile(nest))

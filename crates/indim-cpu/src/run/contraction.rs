@@ -8,15 +8,18 @@
 use core::cell::RefCell;
 use core::fmt;
 use core::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use indim_arrays::Array;
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
+use indim_loops::loop_nest::{Access, BufferId, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, Level};
 use indim_products::{AxisClass, Product, ProductAxis, ProductPlan, ProductPointers};
+
+use crate::run::packed_constants::PackedConstant;
 
 /// A contraction for arrays of any sizes.
 #[derive(Debug, Clone)]
@@ -34,7 +37,25 @@ pub(crate) struct Contraction {
     classes: Vec<AxisClass>,
     /// Threads that may run it together.
     threads: usize,
+    /// The constant that each factor is, if any.
+    constants: [Option<Array>; 2],
+    /// The constant factors in the layouts of all plans so far. The code for tiles of a group shares them.
+    packed: Arc<Mutex<PackedFactors>>,
 }
+
+/// Constant factors in their layouts, each with the number of the factor.
+type PackedFactors = Vec<(usize, Arc<PackedConstant>)>;
+
+/// Maximum layouts of constant factors that a contraction packs. Plans for other sizes of the other factor
+/// nearly always have the same layout.
+const MAX_PACKED_LAYOUTS: usize = 4;
+
+/// Maximum bytes of the panels of a constant, for each of its bytes. Widening at most doubles an element.
+/// Windows and broadcasts repeat elements; their panels are made in each run.
+const MAX_PACKED_GROWTH: usize = 4;
+
+/// Bytes of panels that are packed whatever the bytes of the constant: incomplete vectors have zeros.
+const MIN_PACKED_BYTES: usize = 4096;
 
 /// Cost of a multiply-add, in bytes moved: an upper bound, because costs are whole numbers.
 const BYTES_PER_PRODUCT: usize = 1;
@@ -50,8 +71,12 @@ pub(crate) fn machine_threads() -> usize {
 }
 
 impl Contraction {
-    /// Returns `None` for a nest that is not a contraction.
-    pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
+    /// Returns `None` for a nest that is not a contraction. `constant` gives the constant in a buffer.
+    pub(crate) fn compile(
+        nest: &LoopNest,
+        level: Level,
+        constant: impl Fn(BufferId) -> Option<Array>,
+    ) -> Option<Arc<Contraction>> {
         let (StandaloneInstruction::Contract { summed }, instruction) =
             nest.standalone_instruction()?
         else {
@@ -78,7 +103,63 @@ impl Contraction {
             operands: [x, y].map(|access| stores + access),
             classes: (0..nest.shape.rank()).map(class).collect(),
             threads: machine_threads(),
+            constants: [x, y].map(|access| constant(nest.accesses[access].buffer)),
+            packed: Arc::default(),
         }))
+    }
+
+    /// Whether a factor is constant.
+    pub(crate) fn has_constants(&self) -> bool {
+        self.constants.iter().any(Option::is_some)
+    }
+
+    fn packed(&self) -> MutexGuard<'_, PackedFactors> {
+        self.packed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Packs constant factors until the panels have `budget` bytes.
+    pub(crate) fn pack(&self, budget: &mut usize) {
+        // Runs on other sizes, which add layouts, do not wait for packing.
+        let packed = self.packed().clone();
+        packed.iter().for_each(|(_, constant)| constant.pack(budget));
+    }
+
+    /// Frees the panels of constant factors. Returns whether there were any.
+    pub(crate) fn release_packed(&self) -> bool {
+        let releases = self.packed().clone();
+        releases.iter().fold(false, |any, (_, constant)| any | constant.release())
+    }
+
+    /// The constant factors of a plan for packing. `None` for a factor that is not constant, that the plan
+    /// reads in place, or whose panels would be large.
+    fn packed_constants(
+        &self,
+        nest: &SizedNest<'_>,
+        plan: &ProductPlan,
+    ) -> [Option<Arc<PackedConstant>>; 2] {
+        [0, 1].map(|factor| {
+            let array = self.constants[factor].as_ref()?;
+            let layout = plan.packed_layout(factor)?;
+            let max_bytes = array.bytes().len().saturating_mul(MAX_PACKED_GROWTH);
+            if layout.bytes() > max_bytes.max(MIN_PACKED_BYTES) {
+                return None;
+            }
+            let access = &nest.nest.accesses[self.operands[factor] - self.stores];
+            let offset = access.offset(&nest.dense_array_strides(access));
+            let mut packed = self.packed();
+            let is_known = |(of, known): &&(usize, Arc<PackedConstant>)| {
+                *of == factor && known.is(&layout, offset)
+            };
+            if let Some((_, known)) = packed.iter().find(is_known) {
+                return Some(Arc::clone(known));
+            }
+            if packed.len() >= MAX_PACKED_LAYOUTS {
+                return None;
+            }
+            let constant = Arc::new(PackedConstant::new(layout, array.clone(), offset));
+            packed.push((factor, Arc::clone(&constant)));
+            Some(constant)
+        })
     }
 
     /// The product for these sizes and strides of the operands of the nest.
@@ -132,13 +213,17 @@ impl NestCode for Contraction {
         }
         let copies: Vec<Vec<isize>> =
             strides[..self.stores].iter().map(|strides| strides[..sizes.len()].to_vec()).collect();
-        let bound = |threads| BoundContraction {
-            operands: self.operands,
-            copies: copies.clone(),
-            sizes: sizes.clone(),
-            plan: self.plan(&product, threads),
-            out_size: self.out.size(),
-            divided: None,
+        let bound = |threads| {
+            let plan = self.plan(&product, threads);
+            BoundContraction {
+                operands: self.operands,
+                copies: copies.clone(),
+                sizes: sizes.clone(),
+                packed: self.packed_constants(nest, &plan),
+                plan,
+                out_size: self.out.size(),
+                divided: None,
+            }
         };
         let mut alone = bound(1);
         if self.threads > 1 && alone.plan.multiply_adds() >= MIN_PARALLEL_MULTIPLY_ADDS {
@@ -194,6 +279,11 @@ impl NestCode for Contraction {
         memory_use.add_allocation::<Contraction>(1);
         memory_use.add_allocation::<AxisClass>(self.classes.capacity());
     }
+
+    /// Packed constants are made after compile time, like machine code.
+    fn generated_bytes(&self) -> usize {
+        self.packed().iter().map(|(_, constant)| constant.heap_bytes()).sum()
+    }
 }
 
 /// A contraction bound to sizes and strides.
@@ -205,6 +295,8 @@ struct BoundContraction {
     copies: Vec<Vec<isize>>,
     /// Sizes of the result.
     sizes: Vec<usize>,
+    /// The constant operands that runs need not pack.
+    packed: [Option<Arc<PackedConstant>>; 2],
     plan: ProductPlan,
     out_size: usize,
     /// The same contraction, divided for several threads.
@@ -222,17 +314,21 @@ thread_local! {
 }
 
 impl BoundContraction {
-    fn pointers(&self, bases: &Bases<'_>) -> ProductPointers {
-        let [x, y] = self.operands.map(|operand| bases.operands[operand].cast_const());
-        ProductPointers { x, y, out: bases.operands[0], shared: bases.shared }
-    }
-
     /// Runs some tasks of a phase.
     ///
     /// # Safety
     /// Those of [`BoundNest::run`] for the tiles of these tasks; all tasks of earlier phases have run.
     unsafe fn run_tasks(&self, phase: usize, bases: &Bases<'_>, tasks: Range<usize>) {
-        let pointers = self.pointers(bases);
+        let [x, y] = self.operands.map(|operand| bases.operands[operand].cast_const());
+        // The panels stay allocated during the tasks, even if another thread frees them meanwhile.
+        let panels = [(&self.packed[0], x), (&self.packed[1], y)]
+            .map(|(constant, first)| constant.as_ref().and_then(|it| it.panels(first)));
+        let packed = panels.each_ref().map(|panels| match panels {
+            Some(panels) => panels.bytes().as_ptr(),
+            None => core::ptr::null(),
+        });
+        let pointers =
+            ProductPointers { x, y, out: bases.operands[0], packed, shared: bases.shared };
         SCRATCH.with_borrow_mut(|scratch| {
             let lines = self.plan.scratch_bytes().div_ceil(size_of::<CacheLine>());
             if scratch.len() < lines {
@@ -242,6 +338,7 @@ impl BoundContraction {
                 // SAFETY:
                 // - the strides of the plan are those of the binding, so the caller ensures that operands and
                 //   results are valid, and that results overlap nothing;
+                // - the panels have the layout of the plan, and are those of a constant at the operand's address;
                 // - the shared memory has the bytes of `NestCode::shared_bytes`, the maximum over all plans,
                 //   and the alignment of the scratch layout, which is 64;
                 // - the scratch memory has the bytes of the plan; only this thread borrows it;

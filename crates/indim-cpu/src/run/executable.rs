@@ -131,7 +131,9 @@ impl Executable {
     /// Memory of the executable in bytes, including constants. A run counts it towards
     /// [`RunOptions::memory_limit`].
     ///
-    /// It grows when nests tier up to machine code. The overhead of the allocator is an estimate.
+    /// It grows when nests tier up to machine code, and when the second run packs constant operands of matrix
+    /// products; a run frees these panels if its memory limit leaves no room for them. The overhead of the
+    /// allocator is an estimate.
     pub fn held_bytes(&self) -> usize {
         self.held_bytes + self.program.compiled.generated_bytes()
     }
@@ -337,15 +339,38 @@ impl Executable {
         Ok(())
     }
 
+    /// Checks the limit before a run, and packs constants within it.
     fn check_memory(
         &self,
         options: &RunOptions<'_>,
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
-        let Some(limit) = options.memory_limit else { return Ok(()) };
+        let packed_constants = &self.program.compiled.packed_constants;
+        let Some(limit) = options.memory_limit else {
+            packed_constants.pack(usize::MAX);
+            return Ok(());
+        };
         let threads = if self.is_parallel() { options.threads.count() } else { 1 };
-        let run_memory = self.run_memory(options.input_bytes, threads, allocates_outputs);
-        run_memory.check(limit, || self.loops())
+        let bytes = self.bytes_within(limit, options.input_bytes, threads, allocates_outputs)?;
+        packed_constants.pack(limit - bytes);
+        Ok(())
+    }
+
+    /// The bytes of a run, which are at most `limit`. Frees packed constants if they exceed it.
+    fn bytes_within(
+        &self,
+        limit: usize,
+        input_bytes: usize,
+        threads: usize,
+        allocates_outputs: bool,
+    ) -> Result<usize, RunError> {
+        let run_memory = || self.run_memory(input_bytes, threads, allocates_outputs);
+        let mut of_run = run_memory();
+        if of_run.bytes() > limit && self.program.compiled.packed_constants.release() {
+            of_run = run_memory();
+        }
+        of_run.check(limit, || self.loops())?;
+        Ok(of_run.bytes())
     }
 
     /// Checks that a run with `threads` threads holds at most `limit` bytes, counted as in
@@ -359,7 +384,7 @@ impl Executable {
         threads: usize,
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
-        self.run_memory(0, threads, allocates_outputs).check(limit, || self.loops())
+        self.bytes_within(limit, 0, threads, allocates_outputs).map(|_| ())
     }
 
     fn run_memory(&self, input_bytes: usize, threads: usize, allocates_outputs: bool) -> RunMemory {

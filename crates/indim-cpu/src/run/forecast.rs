@@ -58,6 +58,13 @@ pub(crate) struct RunMemory {
 }
 
 impl RunMemory {
+    /// The bytes that count towards the limit.
+    pub(crate) fn bytes(&self) -> usize {
+        let given = if self.allocates_outputs { 0 } else { self.forecast.bytes_written };
+        let run_bytes = self.forecast.peak_bytes(self.threads).saturating_sub(given);
+        run_bytes.saturating_add(self.input_bytes).saturating_add(self.executable_bytes)
+    }
+
     /// Refuses a run that would hold more than `limit` bytes; the error names the largest part of this
     /// memory. `nests` are the concrete nests of the run.
     pub(crate) fn check<'a>(
@@ -65,10 +72,7 @@ impl RunMemory {
         limit: usize,
         nests: impl FnOnce() -> &'a LoopNests,
     ) -> Result<(), RunError> {
-        let given = if self.allocates_outputs { 0 } else { self.forecast.bytes_written };
-        let run_bytes = self.forecast.peak_bytes(self.threads).saturating_sub(given);
-        let bytes =
-            run_bytes.saturating_add(self.input_bytes).saturating_add(self.executable_bytes);
+        let bytes = self.bytes();
         match bytes <= limit {
             true => Ok(()),
             false => Err(RunError::MemoryLimit { bytes, limit, largest: self.largest(nests()) }),

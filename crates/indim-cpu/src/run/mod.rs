@@ -15,6 +15,7 @@
 //! - `scratch.rs`: memory for temporaries and counters (the numbers 0, 1, 2, ... that `iota` reads);
 //! - `groups.rs`: groups of nests that run tile by tile;
 //! - `control/`: loops and branches, which run programs of their own;
+//! - `packed_constants.rs`: constant operands of contractions, packed once for all runs;
 //! - `scatter.rs`, `contraction.rs`, `scan.rs`, `sort/`, `search.rs`: scatters, contractions, scans, sorts
 //!   and searches in sorted tables, which no executor compiles; `scan_strips.rs`, `scan_block.rs`: the strips
 //!   and blocks of scans.
@@ -50,6 +51,7 @@ mod named;
 pub(crate) mod options;
 pub(crate) mod output_order;
 mod overlap;
+mod packed_constants;
 mod repeated_run;
 mod run_arrays;
 mod scan;

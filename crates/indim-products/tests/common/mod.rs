@@ -225,14 +225,36 @@ impl Aligned {
     }
 }
 
-/// Runs a plan, tasks of each phase in reverse.
+/// Runs a plan, tasks of each phase in reverse. Operands are packed as a whole if `is_packed` says so and the
+/// plan has a layout for it; these operands are not read after that.
 ///
 /// # Safety
 /// Like [`ProductPlan::run`], for operands and result.
-pub(crate) unsafe fn run(plan: &ProductPlan, x: *const u8, y: *const u8, out: *mut u8) {
+pub(crate) unsafe fn run(
+    plan: &ProductPlan,
+    [x, y]: [*const u8; 2],
+    out: *mut u8,
+    is_packed: [bool; 2],
+) {
     let mut scratch = Aligned::new(plan.scratch_bytes());
     let mut shared = Aligned::new(plan.shared_bytes());
-    let pointers = ProductPointers { x, y, out, shared: shared.pointer() };
+    let mut panels = [0, 1].map(|operand| {
+        let layout = plan.packed_layout(operand).filter(|_| is_packed[operand])?;
+        let mut panels = Aligned::new(layout.bytes());
+        // SAFETY: the caller ensures the operand; the memory has the bytes of the layout.
+        unsafe { layout.pack([x, y][operand], panels.pointer()) }
+        Some(panels)
+    });
+    let packed = panels.each_mut().map(|panels| match panels {
+        Some(panels) => panels.pointer().cast_const(),
+        None => core::ptr::null(),
+    });
+    let unread = [0, 1].map(|operand| match packed[operand].is_null() {
+        true => [x, y][operand],
+        false => core::ptr::null(),
+    });
+    let [x, y] = unread;
+    let pointers = ProductPointers { x, y, out, packed, shared: shared.pointer() };
     for phase in 0..plan.phases() {
         for task in (0..plan.tasks(phase)).rev() {
             // SAFETY: the caller ensures operands and result; the buffers have the plan's sizes.
@@ -263,19 +285,34 @@ pub(crate) fn check(product: &Product, mut value: impl FnMut() -> f64) {
             let plan = ProductPlan::new(product, level, threads).unwrap();
             let [scratch, shared] = ProductPlan::max_memory(product, level, threads).unwrap();
             assert!(plan.scratch_bytes() <= scratch && plan.shared_bytes() <= shared, "{plan:?}");
-            let mut out = Memory::of(&strides(product, |axis| axis.out), product.out.size());
-            out.bytes.fill(0xa5);
-            // SAFETY: the memory has every offset of the axes.
-            unsafe { run(&plan, x.pointer(), y.pointer(), out.pointer()) }
-            let mut untouched = vec![true; out.bytes.len()];
-            for (offset, bytes) in &expected {
-                let at = out.at(*offset);
-                let found = &out.bytes[at..at + bytes.len()];
-                assert_eq!(found, bytes, "at {offset} of {product:?} at {level} by {plan:?}");
-                untouched[at..at + bytes.len()].fill(false);
+            let is_packed = match threads {
+                1 => [true, true],
+                2 => [true, false],
+                _ => [false, true],
+            };
+            for is_packed in [[false, false], is_packed] {
+                let has_layout = |operand| plan.packed_layout(operand).is_some();
+                if is_packed != [false, false] && !(0..2).any(has_layout) {
+                    continue;
+                }
+                let mut out = Memory::of(&strides(product, |axis| axis.out), product.out.size());
+                out.bytes.fill(0xa5);
+                let operands = [x.pointer().cast_const(), y.pointer().cast_const()];
+                // SAFETY: the memory has every offset of the axes.
+                unsafe { run(&plan, operands, out.pointer(), is_packed) }
+                let mut untouched = vec![true; out.bytes.len()];
+                for (offset, bytes) in &expected {
+                    let at = out.at(*offset);
+                    let found = &out.bytes[at..at + bytes.len()];
+                    assert_eq!(
+                        found, bytes,
+                        "at {offset} of {product:?} at {level} by {plan:?}, packed: {is_packed:?}"
+                    );
+                    untouched[at..at + bytes.len()].fill(false);
+                }
+                let mut between = out.bytes.iter().zip(&untouched).filter(|(_, is)| **is);
+                assert!(between.all(|(&byte, _)| byte == 0xa5), "{product:?}");
             }
-            let mut between = out.bytes.iter().zip(&untouched).filter(|(_, is)| **is);
-            assert!(between.all(|(&byte, _)| byte == 0xa5), "{product:?}");
         }
     }
 }

@@ -9,6 +9,7 @@ use super::RegionCompiler;
 use crate::run::bound_program::BoundProgram;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
+use crate::run::packed_constants::ConstantParameters;
 use crate::run::scratch::Scratch;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
@@ -22,10 +23,13 @@ impl Branch {
     pub(super) fn compile<E>(
         branches: &[Region],
         results: &[usize],
+        operands: &ConstantParameters,
         compiler: &mut RegionCompiler<'_, E>,
     ) -> Result<Branch, E> {
+        // The first operand selects the region.
+        let parameters = operands.get(1..).unwrap_or_default();
         let program = |branch: &Region| {
-            compiler.program(&branch.graph().with_outputs(results.iter().copied()))
+            compiler.program(&branch.graph().with_outputs(results.iter().copied()), parameters)
         };
         Ok(Branch { programs: branches.iter().map(program).collect::<Result<_, E>>()? })
     }

@@ -24,10 +24,12 @@ use indim_ops::{ArrayType, Level};
 
 use crate::run::bound_program::BoundProgram;
 use crate::run::compiled_program::{CompiledProgram, SymbolSizes};
+use crate::run::contraction::Contraction;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
+use crate::run::packed_constants::ConstantParameters;
 use branch::Branch;
-use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut};
+use indim_arrays::{ALIGNMENT, Array, ArrayView, ArrayViewMut};
 use while_loop::Loop;
 
 /// A compiled loop or branch.
@@ -51,9 +53,12 @@ pub(crate) struct RegionCompiler<'a, E> {
     pub(crate) executor: &'static dyn Executor,
     pub(crate) level: Level,
     pub(crate) check: &'a mut dyn FnMut() -> Result<(), E>,
-    /// The loops and branches compiled so far. A loop compiles its condition twice, so without this list
-    /// a loop inside the condition of a loop would be compiled twice at each level of nesting.
-    compiled: Vec<(Control, Arc<ControlCode>)>,
+    /// The contractions with constant operands compiled so far.
+    pub(crate) contractions: Vec<Arc<Contraction>>,
+    /// The loops and branches compiled so far, with the constants that their operands are. A loop compiles its
+    /// condition twice, so without this list a loop inside the condition of a loop would be compiled twice at
+    /// each level of nesting.
+    compiled: Vec<(Control, Vec<Option<Array>>, Arc<ControlCode>)>,
 }
 
 impl<'a, E> RegionCompiler<'a, E> {
@@ -62,36 +67,52 @@ impl<'a, E> RegionCompiler<'a, E> {
         level: Level,
         check: &'a mut dyn FnMut() -> Result<(), E>,
     ) -> Self {
-        RegionCompiler { executor, level, check, compiled: Vec::new() }
+        RegionCompiler { executor, level, check, contractions: Vec::new(), compiled: Vec::new() }
     }
 
-    /// Compiles a loop or branch.
+    /// Compiles a loop or branch; `operands` has the constants among its operands.
     ///
     /// # Errors
     /// Those of `check`.
-    pub(crate) fn compile(&mut self, control: &Control) -> Result<Arc<ControlCode>, E> {
-        if let Some((_, code)) = self.compiled.iter().find(|(known, _)| known == control) {
+    pub(crate) fn compile(
+        &mut self,
+        control: &Control,
+        operands: &ConstantParameters,
+    ) -> Result<Arc<ControlCode>, E> {
+        let address = |array: &Option<Array>| array.as_ref().map(|array| array.bytes().as_ptr());
+        let is_compiled = |(known, constants, _): &&(Control, Vec<Option<Array>>, _)| {
+            known == control && constants.iter().map(address).eq(operands.iter().map(address))
+        };
+        if let Some((.., code)) = self.compiled.iter().find(is_compiled) {
             return Ok(Arc::clone(code));
         }
         let programs = match &control.kind {
             ControlKind::While { condition, body, limit } => {
-                let looped = Loop::compile(condition, body, *limit, &control.results, self)?;
+                let looped =
+                    Loop::compile([condition, body], *limit, &control.results, operands, self)?;
                 ControlPrograms::Loop(Box::new(looped))
             }
-            ControlKind::Branch { branches } => {
-                ControlPrograms::Branch(Branch::compile(branches, &control.results, self)?)
-            }
+            ControlKind::Branch { branches } => ControlPrograms::Branch(Branch::compile(
+                branches,
+                &control.results,
+                operands,
+                self,
+            )?),
         };
         let bytes = programs.programs().into_iter().map(BoundProgram::thread_bytes);
         let thread_bytes = bytes.max().unwrap_or(0);
         let code = Arc::new(ControlCode { programs, thread_bytes });
-        self.compiled.push((control.clone(), Arc::clone(&code)));
+        self.compiled.push((control.clone(), operands.to_vec(), Arc::clone(&code)));
         Ok(code)
     }
 
-    /// The program of a graph.
-    fn program(&mut self, graph: &Graph) -> Result<BoundProgram, E> {
-        let program = CompiledProgram::compile(lower(graph), self)?;
+    /// The program of a graph, with the constants that its parameters are in every run.
+    fn program(
+        &mut self,
+        graph: &Graph,
+        parameters: &ConstantParameters,
+    ) -> Result<BoundProgram, E> {
+        let program = CompiledProgram::compile(lower(graph), parameters, self)?;
         BoundProgram::new(&Arc::new(program), SymbolSizes::new(), None, || (self.check)())
     }
 
@@ -108,7 +129,7 @@ impl<'a, E> RegionCompiler<'a, E> {
         let nodes: Vec<Node> = types.enumerate().map(parameter).collect();
         let outputs = (0..nodes.len()).map(ValueId::from_index).collect();
         let graph = Graph::from_nodes(nodes, outputs);
-        self.program(&graph.expect("invariant: the types are those of a verified graph"))
+        self.program(&graph.expect("invariant: the types are those of a verified graph"), &[])
     }
 }
 

@@ -18,6 +18,7 @@ use crate::run::bound_program::BoundProgram;
 use crate::run::dense_strides::row_major_strides;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
+use crate::run::packed_constants::ConstantParameters;
 use crate::run::repeated_run::RepeatedRun;
 use crate::run::run_arrays::non_null;
 use crate::run::scratch::Scratch;
@@ -70,22 +71,24 @@ const ASSUMED_STEPS: usize = 1024;
 
 impl Loop {
     pub(super) fn compile<E>(
-        condition: &Region,
-        body: &Region,
+        [condition, body]: [&Region; 2],
         limit: u64,
         results: &[usize],
+        operands: &ConstantParameters,
         compiler: &mut RegionCompiler<'_, E>,
     ) -> Result<Loop, E> {
         let graph = body.graph();
         let changes = |state: &usize| graph.outputs()[*state] != graph.parameters()[*state];
         let changing: Vec<usize> = (0..graph.outputs().len()).filter(changes).collect();
+        let mut constants = operands.to_vec();
+        changing.iter().for_each(|&state| constants[state] = None);
         let types: Vec<&ArrayType> = body.parameter_types().collect();
         let mut copies = |states: &[usize]| -> Result<Vec<BoundProgram>, E> {
             states.iter().map(|&state| compiler.copies([types[state]].into_iter())).collect()
         };
         let (enter, leave) = (copies(&changing)?, copies(results)?);
-        let condition_program = compiler.program(condition.graph())?;
-        let step = compiler.program(&loop_step(condition, body, &changing))?;
+        let condition_program = compiler.program(condition.graph(), &constants)?;
+        let step = compiler.program(&loop_step(condition, body, &changing), &constants)?;
         let mut layout = MemoryLayout::default();
         let flag = layout.reserve(1);
         let mut is_over_input = vec![false; changing.len() + 1];
