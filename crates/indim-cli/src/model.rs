@@ -6,7 +6,7 @@ use std::path::Path;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{
     DeclaredSize, FormatErrorKind, InputBinding, LoadError, LoadErrorKind, LoadedModel,
-    ModelFormat, ModelInput, ReadOptions, SourceFile, ValueType,
+    ModelFormat, ModelInput, ReadOptions, SourceFile, ValueType, open_model,
 };
 use indim::{ArrayType, DType, Shape};
 use indim_graph::terminal::printable;
@@ -57,7 +57,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Result<LoadedModel, LoadEr
 
 /// Opens a file that may hold programs.
 pub(crate) fn open(path: &Path) -> Result<SourceFile, Diagnostic> {
-    SourceFile::open(path).map_err(|error| {
+    open_model(path).map_err(|error| {
         let path = printable(&path.to_string_lossy());
         Diagnostic::new(ErrorCode::IO, format!("{path}: {error}"))
     })

@@ -48,6 +48,15 @@ pub trait Folder: Send + Sync {
             false => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
+
+    /// The whole file of the program, if [`SourceFile::bytes`] lacks constants that are read from it as from
+    /// an external file.
+    ///
+    /// # Errors
+    /// Those of [`Folder::read`].
+    fn whole_program(&self) -> Option<io::Result<Bytes>> {
+        None
+    }
 }
 
 /// A folder of the file system, which refuses names and links of files outside the folder.
@@ -119,9 +128,18 @@ impl SourceFile {
         &self.name
     }
 
-    /// The content.
+    /// The content, which may lack large constants of a binary file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The content of the whole file: [`SourceFile::bytes`], with constants that were left in the file.
+    ///
+    /// # Errors
+    /// Those of [`Folder::read`].
+    pub fn whole_bytes(&self) -> io::Result<Bytes> {
+        let whole = self.folder.as_ref().and_then(|folder| folder.whole_program());
+        whole.unwrap_or_else(|| Ok(self.bytes.clone()))
     }
 
     /// The content, shared.

@@ -73,6 +73,9 @@ pub struct SkippedModel {
     pub constants: usize,
     /// Bytes of the skipped constants.
     pub constant_bytes: u64,
+    /// Whether a skipped constant is not one run of raw bytes: its elements are in typed fields, such as
+    /// `float_data`, so they cannot be read as those of an external constant.
+    pub has_typed_elements: bool,
 }
 
 /// A message whose parts are being read.
@@ -320,7 +323,9 @@ impl WeightSkipper {
     }
 
     fn skip_elements(&mut self, offset: u64, bytes: u64, is_raw: bool) {
-        let elements = &mut self.message().elements;
+        let message = self.open.last_mut().expect("invariant: a message is open");
+        let elements = &mut message.elements;
+        self.done.has_typed_elements |= !is_raw || elements.is_some();
         // Typed elements may be in many fields.
         let bytes = bytes + elements.map_or(0, |known| known.bytes);
         *elements = Some(SkippedElements { offset, bytes, is_raw });

@@ -114,7 +114,10 @@ fn typed_elements_are_skipped_and_external_ones_stay() {
         external_data: vec![at("location", "w.bin"), at("offset", "4")],
         ..tensor("e", vec![0; 100_000])
     };
-    let graph = decoded(&skip(&model(&[floats, external]).encode_to_vec()).0);
+    let skipped = skip(&model(&[floats, external]).encode_to_vec()).0;
+    assert!(skipped.has_typed_elements);
+    assert!(!skip(&model(&[tensor("w", vec![0; 400_000])]).encode_to_vec()).0.has_typed_elements);
+    let graph = decoded(&skipped);
     let [floats, external] = [0, 1]
         .map(|index| TensorProto::decode(graph.initializer[index].clone()).expect("a tensor"));
     assert_eq!((floats.float_data.len(), entry(&floats, "length")), (0, None));

@@ -40,7 +40,7 @@ mod sort;
 mod views;
 mod windows;
 
-pub use indim_onnx_file::{OnnxNode, read_onnx_tensor};
+pub use indim_onnx_file::{OnnxNode, SkippedModel, WeightSkipper, read_onnx_tensor};
 
 use indim_graph::Graph;
 use indim_model::outline::{Outline, OutlineOptions};

@@ -1,10 +1,11 @@
 //! Programs in files of other systems, as `indim/_models.py` loads them.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indim::array::Order;
 use indim::formats::{
-    DeclaredSize, InputBinding, LoadedModel, ProgramPart, ReadOptions, SourceFile,
+    DeclaredSize, InputBinding, LoadedModel, ProgramPart, ReadOptions, SourceFile, open_model,
 };
 use indim::{Graph, GraphBuilder, GraphError};
 use pyo3::prelude::*;
@@ -49,7 +50,7 @@ impl Model {
     ) -> PyResult<Model> {
         let source = match content {
             Some(content) => SourceFile::new(path, content),
-            None => py.detach(|| SourceFile::open(path))?,
+            None => py.detach(|| open_model(path))?,
         };
         let (from, to) = part.unwrap_or_default();
         let part = ProgramPart { from, to };
@@ -83,8 +84,9 @@ impl Model {
     }
 
     /// The file's name and content, from which another process loads the model.
-    fn content(&self) -> (&str, &[u8]) {
-        (self.model.source().name(), self.model.source().bytes())
+    fn content(&self) -> PyResult<(&str, Cow<'_, [u8]>)> {
+        let source = self.model.source();
+        Ok((source.name(), Cow::Owned(source.whole_bytes()?.to_vec())))
     }
 
     /// Runs the program on one object per input; `None` is an omitted input.

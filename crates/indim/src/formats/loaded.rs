@@ -16,6 +16,7 @@ use indim_ops::ArrayType;
 use crate::explain::{Explanation, ValueOrigin};
 
 use super::error::{LoadError, LoadErrorKind};
+use super::open_model::open_model;
 use super::registry::{outline, read, read_as, write};
 
 /// Capacity of the program cache, in programs; the least recently used program is evicted.
@@ -41,14 +42,15 @@ pub struct LoadedProgram {
 }
 
 impl LoadedModel {
-    /// Loads a file; its content determines the format.
+    /// Loads a file; its content determines the format. The file must stay as it is: large constants of ONNX
+    /// are read when a program is compiled.
     ///
     /// # Errors
     /// `io`; those of [`read`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let path = path.as_ref();
         let nothing = || SourceFile::new(path.to_string_lossy(), Bytes::new());
-        let source = SourceFile::open(path).map_err(|error| LoadError::new(error, &nothing()))?;
+        let source = open_model(path).map_err(|error| LoadError::new(error, &nothing()))?;
         LoadedModel::from_source(source, &ReadOptions::default())
     }
 

@@ -25,6 +25,7 @@
 //! - `error.rs`: errors of loading, compiling and running;
 //! - `lint.rs`: findings about the broadcasts of a model;
 //! - `loaded.rs`: a loaded model, and its programs for sets of input types;
+//! - `open_model.rs`: opens model files, without the large constants of ONNX;
 //! - `page.rs`: a model as one HTML page, or as a drawing;
 //! - `registry.rs`: the formats of this build, each with its reader and writer;
 //! - `sarif.rs`: findings as a SARIF log;
@@ -35,6 +36,7 @@ mod compare;
 mod error;
 mod lint;
 mod loaded;
+mod open_model;
 mod page;
 mod registry;
 #[cfg(feature = "json")]
@@ -59,6 +61,7 @@ pub use indim_model::{
 pub use indim_onnx::read_onnx_tensor;
 pub use lint::{LintOptions, LintReport};
 pub use loaded::{LoadedModel, LoadedProgram};
+pub use open_model::open_model;
 pub use registry::{operations, read, read_as, write};
 #[cfg(feature = "json")]
 pub use sarif::SarifLog;

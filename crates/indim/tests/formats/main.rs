@@ -4,6 +4,7 @@ mod compare;
 mod extreme_numbers;
 mod hlo;
 mod hlo_proto;
+mod large_onnx;
 mod lint;
 mod lint_openvino;
 mod lint_operands;
