@@ -1,4 +1,4 @@
-//! Constant operands of contractions, which the second run packs for all later runs: bits, memory, and threads
+//! Constant operands of contractions, which the second run packs for all later runs: bits, memory, threads.
 //! that run one executable at once.
 
 use std::sync::Barrier;

@@ -49,7 +49,8 @@
 //! - `kernels.rs`: the table of these functions.
 //!
 //! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `initial_sums.rs`, `pack.rs`,
-//! `packed.rs`, `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `initial_sum.rs`, `stencil.rs`, `stencils.rs`, `store.rs`,
+//! `packed.rs`, `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `initial_sum.rs`, `stencil.rs`,
+//! `stencils.rs`, `store.rs`,
 //! `tile.rs`, `tiles.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(

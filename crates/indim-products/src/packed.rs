@@ -82,7 +82,8 @@ impl PackedLayout {
     /// Packs an operand.
     ///
     /// # Safety
-    /// - `from`, the first element of the operand, is valid for reads at the sum of the offsets of every index
+    /// - `from`, the first element of the operand, is valid for reads at the sum of the offsets of
+    ///   every index
     ///   of its axes in the product;
     /// - `to` is valid for writes of [`PackedLayout::bytes`] bytes, aligned to 64, and does not overlap the
     ///   operand.
@@ -118,7 +119,8 @@ const MAX_PANEL: usize = MAX_TILE_COLUMNS;
 const _: () = assert!(MAX_PANEL >= MAX_VECTOR_TILE_ROWS);
 
 impl ProductPlan {
-    /// The layout of an operand, 0 for `x` and 1 for `y`, that is packed before a run: a run with these panels
+    /// The layout of an operand, 0 for `x` and 1 for `y`, that is packed before a run: a run with
+    /// these panels
     /// in [`ProductPointers::packed`](crate::ProductPointers::packed) packs less. `None` if runs read this
     /// operand in place, so that packing saves nothing.
     pub fn packed_layout(&self, operand: usize) -> Option<PackedLayout> {

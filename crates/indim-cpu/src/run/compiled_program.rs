@@ -111,7 +111,8 @@ impl CompiledProgram {
         Ok(program)
     }
 
-    /// Like [`CompiledProgram::new`], also for the program of a region, with the constants that its parameters
+    /// Like [`CompiledProgram::new`], also for the program of a region, with the constants that
+    /// its parameters
     /// are. The compiler collects the contractions with constants.
     ///
     /// # Errors

@@ -338,7 +338,8 @@ impl BoundContraction {
                 // SAFETY:
                 // - the strides of the plan are those of the binding, so the caller ensures that operands and
                 //   results are valid, and that results overlap nothing;
-                // - the panels have the layout of the plan, and are those of a constant at the operand's address;
+                // - the panels have the layout of the plan, and are those of a constant at the
+                //   operand's address;
                 // - the shared memory has the bytes of `NestCode::shared_bytes`, the maximum over all plans,
                 //   and the alignment of the scratch layout, which is 64;
                 // - the scratch memory has the bytes of the plan; only this thread borrows it;

@@ -1,4 +1,4 @@
-//! Opens model files. Large constants of ONNX stay in the file until a program needs them, so a model does not
+//! Opens model files. Large constants of ONNX stay in the file until they are needed, so a model does not
 //! hold them twice.
 
 use std::io;
