@@ -582,6 +582,41 @@ fn stacks_keep_the_rows_that_no_step_writes() {
     }
 }
 
+/// A step that reads the stack after its write sees the rows of later steps as they were before the loop.
+#[test]
+fn stacks_that_a_step_reads_after_its_write() {
+    type Read = fn(&GraphBuilder, &Value) -> Value;
+    let reads: [Read; 2] =
+        [|b, stack| b.reduce(ReduceOp::Max, stack, 0).unwrap(), |_, stack| stack.clone()];
+    for (number, read) in reads.into_iter().enumerate() {
+        for zeros in [false, true] {
+            let b = GraphBuilder::new();
+            let row = b.parameter("row", DType::F64, [9_000]).unwrap();
+            let stack = match zeros {
+                true => b.broadcast(b.scalar(0.0f64), &[4, 9_000]).unwrap(),
+                false => b.parameter("stack", DType::F64, [4, 9_000]).unwrap() * 2.0,
+            };
+            let seen = read(&b, &stack);
+            let body = |b: &GraphBuilder, s: &[Value]| {
+                let next = &s[1] * 0.5 + 1.0;
+                let stack =
+                    b.scatter(ScatterOp::Set, &s[2], s[0].clone(), &next, 0, ScatterMode::Drop)?;
+                let seen = &s[3] + read(b, &stack);
+                Ok(vec![&s[0] + 1, next, stack, seen])
+            };
+            let initial = [b.scalar(0i64), row, stack, seen];
+            let found = b.while_loop(&initial, |_, s| Ok(s[0].lt(4)), body).unwrap();
+            let graph = b.finish(&found[1..]).unwrap();
+            let row: Vec<f64> = (0..9_000).map(f64::from).collect();
+            let stack: Vec<f64> = (0..36_000).map(|i| -f64::from(i)).collect();
+            let inputs = [f64s(&[9_000], &row), f64s(&[4, 9_000], &stack)];
+            let used = graph.parameters().len();
+            assert_eq!(used, if zeros { 1 } else { 2 }, "{number}");
+            results(&graph, &inputs[..used]);
+        }
+    }
+}
+
 /// A large state lies in the result of the loop, but not in an array of the caller before the loop has ended.
 #[test]
 fn a_loop_with_a_large_state_writes_nothing_on_an_error() {

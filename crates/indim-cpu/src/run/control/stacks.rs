@@ -9,14 +9,17 @@ use indim_ops::{Op, ScatterOp};
 /// writes every row.
 pub(super) fn counter_of_stack(condition: &Region, body: &Region, state: usize) -> Option<usize> {
     let (body, condition) = (body.graph(), condition.graph());
-    let (stack, scatter) = (body.parameters()[state], &body[body.outputs()[state]]);
+    let (stack, written) = (body.parameters()[state], body.outputs()[state]);
+    let scatter = &body[written];
     let rows = i64::try_from(*body[stack].array_type.shape.first()?).ok()?;
     let (NodeKind::Scatter { op: ScatterOp::Set, axis: 0, .. }, &[operand, index, _]) =
         (&scatter.kind, &scatter.operands[..])
     else {
         return None;
     };
+    // A step that reads the stack after its write sees rows that later steps write.
     let is_read_once = count_reads(body, stack) == 1
+        && count_reads(body, written) == 1
         && count_reads(condition, condition.parameters()[state]) == 0
         && body[index].array_type.shape.is_scalar();
     if operand != stack || !is_read_once {
