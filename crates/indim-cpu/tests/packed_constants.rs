@@ -1,5 +1,5 @@
-//! Constant operands of contractions, which the second run packs for all later runs: bits, memory, threads.
-//! that run one executable at once.
+//! Constant operands of contractions, which the second run packs for all later runs: bits, memory, and
+//! threads that run one executable at once.
 
 use std::sync::Barrier;
 
@@ -9,7 +9,7 @@ use indim_cpu::{
     compile_symbolic,
 };
 use indim_graph::{AxisSlice, Graph, PaddedWindow, SymbolicGraph, evaluate};
-use indim_ops::DType;
+use indim_ops::{DType, ReduceOp};
 
 /// Elements of either sign whose products need more bits than an `f32` has; small integers for integer types.
 fn array(dtype: DType, sizes: &[usize], seed: u64) -> Array {
@@ -235,6 +235,49 @@ fn threads_that_run_one_executable_at_once() {
         });
         let packed = executable.held_bytes() - bytes;
         assert!((WEIGHTS..WEIGHTS * 5 / 4).contains(&packed), "{packed}: the panels exist once");
+    }
+}
+
+/// Tiles of a group read other columns of the weights each, so the group has no panels for later runs, and
+/// the product, which does not run as a whole, has none either.
+#[test]
+fn constants_that_tiles_cut_are_not_packed() {
+    for reverse in [false, true] {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [100, 20]).unwrap();
+        let weights = b.constant(array(DType::F32, &[20, 16384], 13));
+        let rows = if reverse { AxisSlice::new(19, 20, -1) } else { AxisSlice::new(0, 20, 1) };
+        let weights = b.slice(weights, &[rows, AxisSlice::new(0, 16384, 1)]).unwrap();
+        let product = b.matmul(x, weights).unwrap();
+        let largest = b.reduce(ReduceOp::Max, &product, 0).unwrap();
+        let result = b.numpy().sub(product, largest).unwrap();
+        let graph = b.finish(&[result]).unwrap();
+        let options = CompileOptions::new().optimize(false);
+        let executable = compile(&graph, &options).unwrap();
+        assert!(executable.tiled_groups().any(|group| group.axes[0].0 == 1));
+        let x = array(DType::F32, &[100, 20], 14);
+        let bytes = executable.held_bytes();
+        let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+        for _ in 0..3 {
+            assert_eq!(executable.run(&[x.view()]).unwrap(), expected);
+        }
+        // Machine code, but not the panels of a tile, which has at least 128 columns.
+        let more = executable.held_bytes() - bytes;
+        assert!(more < 20 * 128 * 4, "{more}");
+    }
+}
+
+/// Packing for so many rows in each run costs little, and panels would double the memory of the weights.
+#[test]
+fn many_rows_pack_nothing() {
+    for (rows, is_packed) in [(300, true), (2000, false)] {
+        let (executable, x) = linear(rows);
+        let bytes = executable.held_bytes();
+        let options = RunOptions::new().threads(Threads::Caller);
+        for _ in 0..3 {
+            executable.run_with(&[x.view()], &options).unwrap();
+        }
+        assert_eq!(executable.held_bytes() > bytes, is_packed, "{rows}");
     }
 }
 

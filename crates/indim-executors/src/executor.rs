@@ -62,8 +62,9 @@ pub trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         0
     }
 
-    /// Other code for a tile of a group of nests, which one thread runs; `None` if this code suits it.
-    fn for_one_thread(&self) -> Option<Arc<dyn NestCode>> {
+    /// Other code for a tile of `nest` in a group of nests, which one thread runs; `None` if this code suits
+    /// it. The tile differs from the nest in sizes.
+    fn for_tile(&self, _nest: &LoopNest, _tile: &LoopNest) -> Option<Arc<dyn NestCode>> {
         None
     }
 

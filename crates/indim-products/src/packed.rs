@@ -82,9 +82,8 @@ impl PackedLayout {
     /// Packs an operand.
     ///
     /// # Safety
-    /// - `from`, the first element of the operand, is valid for reads at the sum of the offsets of
-    ///   every index
-    ///   of its axes in the product;
+    /// - `from`, the first element of the operand, is valid for reads at the sum of the offsets of every
+    ///   index of its axes in the product;
     /// - `to` is valid for writes of [`PackedLayout::bytes`] bytes, aligned to 64, and does not overlap the
     ///   operand.
     pub unsafe fn pack(&self, from: *const u8, to: *mut u8) {
@@ -113,16 +112,20 @@ impl PackedLayout {
     }
 }
 
+/// Rows or columns of a macro tile from which each run packs the other operand, if its elements have 4 bytes
+/// or more: this is a few per cent of the work, and panels for all runs would be a second copy of the
+/// operand. Narrow integers and floats take less time to multiply, so they have no such limit.
+const MIN_USES_OF_CHEAP_PANELS: usize = 512;
+
 /// Maximum rows or columns of a panel.
 const MAX_PANEL: usize = MAX_TILE_COLUMNS;
 
 const _: () = assert!(MAX_PANEL >= MAX_VECTOR_TILE_ROWS);
 
 impl ProductPlan {
-    /// The layout of an operand, 0 for `x` and 1 for `y`, that is packed before a run: a run with
-    /// these panels
-    /// in [`ProductPointers::packed`](crate::ProductPointers::packed) packs less. `None` if runs read this
-    /// operand in place, so that packing saves nothing.
+    /// The layout of an operand, 0 for `x` and 1 for `y`, that is packed before a run: a run with these
+    /// panels in [`ProductPointers::packed`](crate::ProductPointers::packed) packs less. `None` if runs
+    /// read this operand in place, or use each packed element so often that packing costs little.
     pub fn packed_layout(&self, operand: usize) -> Option<PackedLayout> {
         let operand = match (operand == 0) != self.is_exchanged {
             true => ProductArray::X,
@@ -141,8 +144,13 @@ impl ProductPlan {
                 kernels.pack_y,
             ),
         };
+        let uses = match operand {
+            ProductArray::X => blocking.columns.min(self.columns.size),
+            _ => blocking.rows.min(self.rows.size),
+        };
+        let is_cheap = uses >= MIN_USES_OF_CHEAP_PANELS && kernels.size >= 4;
         let is_empty = [&self.batch, free, &self.summed].iter().any(|axes| axes.size == 0);
-        if is_in_place || is_empty || blocking.method != ProductMethod::Tiles {
+        if is_in_place || is_cheap || is_empty || blocking.method != ProductMethod::Tiles {
             return None;
         }
         let batch = self.batch.of_array(operand);

@@ -44,9 +44,9 @@ impl ProductPlan {
     /// - `pointers.x` and `pointers.y` are valid for reads at the sum of the offsets of every index of their
     ///   axes, `pointers.out` for writes likewise; distinct elements of the result do not overlap, and the
     ///   result overlaps neither operand; nothing needs an alignment;
-    /// - each of `pointers.packed` that is not null is valid for reads of [`PackedLayout::bytes`] bytes
-    ///   of the
-    ///   plan's layout for this operand, which [`PackedLayout::pack`] has written from the same elements;
+    /// - each of `pointers.packed` that is not null is valid for reads of [`PackedLayout::bytes`] bytes of
+    ///   the plan's layout for this operand, which [`PackedLayout::pack`] has written from the same
+    ///   elements;
     /// - `pointers.shared` is valid for [`ProductPlan::shared_bytes`] bytes, aligned to 64, and only this run
     ///   accesses it;
     /// - `scratch` is valid for [`ProductPlan::scratch_bytes`] bytes, aligned to 64, and only this call

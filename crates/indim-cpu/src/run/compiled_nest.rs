@@ -31,7 +31,7 @@ impl CompiledNest {
 
     /// The code for a tile of the nest, a nest that differs only in sizes. One thread runs it.
     pub(crate) fn resized(&self, tile: &Arc<LoopNest>) -> CompiledNest {
-        let code = self.code.for_one_thread().unwrap_or_else(|| Arc::clone(&self.code));
+        let code = self.code.for_tile(&self.nest, tile).unwrap_or_else(|| Arc::clone(&self.code));
         CompiledNest::new(tile, code)
     }
 

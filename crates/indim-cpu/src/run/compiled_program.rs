@@ -111,9 +111,8 @@ impl CompiledProgram {
         Ok(program)
     }
 
-    /// Like [`CompiledProgram::new`], also for the program of a region, with the constants that
-    /// its parameters
-    /// are. The compiler collects the contractions with constants.
+    /// Like [`CompiledProgram::new`], also for the program of a region, with the constants that its
+    /// parameters are. The compiler collects the contractions with constants.
     ///
     /// # Errors
     /// Those of the compiler's `check`.

@@ -117,7 +117,7 @@ impl Contraction {
         self.packed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Packs constant factors until the panels have `budget` bytes.
+    /// Packs the constant factors that runs have read, until the panels have `budget` bytes.
     pub(crate) fn pack(&self, budget: &mut usize) {
         // Runs on other sizes, which add layouts, do not wait for packing.
         let packed = self.packed().clone();
@@ -156,7 +156,7 @@ impl Contraction {
             if packed.len() >= MAX_PACKED_LAYOUTS {
                 return None;
             }
-            let constant = Arc::new(PackedConstant::new(layout, array.clone(), offset));
+            let constant = Arc::new(PackedConstant::new(layout, array.clone(), offset)?);
             packed.push((factor, Arc::clone(&constant)));
             Some(constant)
         })
@@ -236,8 +236,21 @@ impl NestCode for Contraction {
         BYTES_PER_PRODUCT
     }
 
-    fn for_one_thread(&self) -> Option<Arc<dyn NestCode>> {
-        Some(Arc::new(Contraction { threads: 1, ..self.clone() }))
+    fn for_tile(&self, nest: &LoopNest, tile: &LoopNest) -> Option<Arc<dyn NestCode>> {
+        // Each tile reads other elements of a constant that moves along a cut axis.
+        let is_cut = |&axis: &usize| nest.shape[axis] != tile.shape[axis];
+        let is_whole = |operand: usize| {
+            let moves = |axis| {
+                let access = &nest.accesses[operand - self.stores];
+                access.axes.iter().any(|index| index.moves_with(axis))
+            };
+            !(0..nest.shape.rank()).filter(is_cut).any(moves)
+        };
+        let mut code = Contraction { threads: 1, ..self.clone() };
+        for (constant, operand) in code.constants.iter_mut().zip(self.operands) {
+            constant.take_if(|_| !is_whole(operand));
+        }
+        Some(Arc::new(code))
     }
 
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
@@ -321,8 +334,10 @@ impl BoundContraction {
     unsafe fn run_tasks(&self, phase: usize, bases: &Bases<'_>, tasks: Range<usize>) {
         let [x, y] = self.operands.map(|operand| bases.operands[operand].cast_const());
         // The panels stay allocated during the tasks, even if another thread frees them meanwhile.
-        let panels = [(&self.packed[0], x), (&self.packed[1], y)]
-            .map(|(constant, first)| constant.as_ref().and_then(|it| it.panels(first)));
+        let panels = [(&self.packed[0], x), (&self.packed[1], y)].map(|(constant, first)| {
+            // SAFETY: the layout is that of the plan, whose operands the caller ensures to be valid.
+            constant.as_ref().and_then(|it| unsafe { it.panels(first) })
+        });
         let packed = panels.each_ref().map(|panels| match panels {
             Some(panels) => panels.bytes().as_ptr(),
             None => core::ptr::null(),

@@ -2,7 +2,8 @@
 //! Holds unsafe code.
 //!
 //! The first run of a program packs what it reads, as it packs operands that are not constant: a program that
-//! runs once needs no further memory. The next run packs all constants, as far as its memory limit allows.
+//! runs once needs no further memory. The next run packs all constants that earlier runs have read without
+//! panels, as far as its memory limit allows.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
@@ -35,21 +36,19 @@ pub(crate) fn constant(
 #[derive(Debug, Default)]
 pub(crate) struct PackedConstants {
     contractions: Vec<Arc<Contraction>>,
-    /// Whether a run has begun.
-    has_run: AtomicBool,
     /// Held by the thread that packs.
     packing: Mutex<()>,
 }
 
 impl PackedConstants {
     pub(crate) fn new(contractions: Vec<Arc<Contraction>>) -> PackedConstants {
-        PackedConstants { contractions, has_run: AtomicBool::new(false), packing: Mutex::new(()) }
+        PackedConstants { contractions, packing: Mutex::new(()) }
     }
 
-    /// Packs constants before a run, except before the first run, until the panels have `budget` bytes. If
-    /// another thread packs, this run does not wait for it.
+    /// Before a run, packs the constants that earlier runs have read, until the panels have `budget` bytes.
+    /// If another thread packs, this run does not wait for it.
     pub(crate) fn pack(&self, mut budget: usize) {
-        if self.contractions.is_empty() || !self.has_run.swap(true, Ordering::Relaxed) {
+        if self.contractions.is_empty() {
             return;
         }
         let _packing = match self.packing.try_lock() {
@@ -76,12 +75,17 @@ pub(crate) struct PackedConstant {
     array: Array,
     /// Offset of the operand's first element in the constant, in bytes.
     offset: isize,
+    /// Whether a run has read this operand and found no panels.
+    is_read: AtomicBool,
     panels: RwLock<Option<Arc<Array>>>,
 }
 
 impl PackedConstant {
-    pub(crate) fn new(layout: PackedLayout, array: Array, offset: isize) -> PackedConstant {
-        PackedConstant { layout, array, offset, panels: RwLock::default() }
+    /// `None` if no element of the constant begins at the offset.
+    pub(crate) fn new(layout: PackedLayout, array: Array, offset: isize) -> Option<PackedConstant> {
+        let is_inside = usize::try_from(offset).is_ok_and(|offset| offset < array.bytes().len());
+        let (is_read, panels) = (AtomicBool::new(false), RwLock::default());
+        is_inside.then_some(PackedConstant { layout, array, offset, is_read, panels })
     }
 
     /// Whether this is the operand at an offset of its constant, in a layout.
@@ -91,11 +95,18 @@ impl PackedConstant {
 
     /// The panels of the operand whose first element is at this address. `None` if they are not packed, or
     /// if the operand is another array or another part of this one.
-    pub(crate) fn panels(&self, first: *const u8) -> Option<Arc<Array>> {
+    ///
+    /// # Safety
+    /// `first` is valid for reads at each index of the layout.
+    pub(crate) unsafe fn panels(&self, first: *const u8) -> Option<Arc<Array>> {
         if self.first() != first {
             return None;
         }
-        self.panels.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let panels = self.panels.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if panels.is_none() {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+        panels
     }
 
     fn first(&self) -> *const u8 {
@@ -113,19 +124,21 @@ impl PackedConstant {
         size_of::<PackedConstant>() + self.layout.heap_bytes() + self.packed_bytes().unwrap_or(0)
     }
 
-    /// Packs the constant, if it is not packed, and takes the bytes of the panels from the budget. Does
-    /// nothing if they exceed it, or if the memory cannot be allocated.
+    /// Packs the constant, if a run has read it and it is not packed, and takes the bytes of the panels from
+    /// the budget. Does nothing if they exceed it, or if the memory cannot be allocated.
     pub(crate) fn pack(&self, budget: &mut usize) {
         let bytes = self.layout.bytes();
-        if bytes > *budget || self.packed_bytes().is_some() {
+        let is_read = self.is_read.load(Ordering::Relaxed);
+        if !is_read || bytes > *budget || self.packed_bytes().is_some() {
             return;
         }
         // SAFETY: `pack` writes each byte of the panels before they are handed out.
         let panels = unsafe { Array::uninitialised(ArrayType::new(DType::U8, [bytes])) };
         let Ok(mut panels) = panels else { return };
         // SAFETY:
-        // - the constant is dense, and the layout is that of a plan with its dense strides, so the operand
-        //   has all elements in `self.array`;
+        // - a run has read the operand at this address in this layout, and the caller of `panels` ensures
+        //   that its elements are valid; the address lies in `self.array`, whose memory stays allocated and
+        //   unchanged;
         // - the memory is new, has the bytes of the layout, and is aligned to 64 bytes.
         unsafe { self.layout.pack(self.first(), panels.as_mut_ptr().as_ptr()) }
         *self.panels.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(panels));

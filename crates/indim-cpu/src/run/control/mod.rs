@@ -55,10 +55,9 @@ pub(crate) struct RegionCompiler<'a, E> {
     pub(crate) check: &'a mut dyn FnMut() -> Result<(), E>,
     /// The contractions with constant operands compiled so far.
     pub(crate) contractions: Vec<Arc<Contraction>>,
-    /// The loops and branches compiled so far, with the constants that their operands are. A loop
-    /// compiles its
-    /// condition twice, so without this list a loop inside the condition of a loop would be compiled twice at
-    /// each level of nesting.
+    /// The loops and branches compiled so far, with the constants that their operands are. A loop compiles
+    /// its condition twice, so without this list a loop inside the condition of a loop would be compiled
+    /// twice at each level of nesting.
     compiled: Vec<(Control, Vec<Option<Array>>, Arc<ControlCode>)>,
 }
 
