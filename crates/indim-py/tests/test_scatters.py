@@ -233,3 +233,43 @@ def test_modes_of_keys_of_several_indices():
         take = wrap(lambda x, i: indim.numpy.take(x, i, mode="fill"))
         np.testing.assert_array_equal(take(x, np.array([[1, 20], [-12, -13]])), [[1, nan], [0, nan]])
         assert wrap(lambda x: indim.numpy.take(x, 20, mode="fill"))(x.astype(np.int8)) == -128
+
+
+@pytest.mark.parametrize("mode", ["raise", "clip", "wrap", "drop", "fill"])
+@pytest.mark.parametrize("keys", [1, 2])
+def test_sizes_may_not_fit_the_type_of_indices(mode, keys):
+    x, i = np.arange(200.0), np.array([-1, 5, -128], np.int8)
+    key = (i,) if keys == 1 else (0, i)
+    x = x if keys == 1 else x[None]
+
+    def update(x, i):
+        key = (i,) if keys == 1 else (0, i)
+        return x.at[key].get(mode=mode), x.at[key].set(-1.0, mode=mode)
+
+    expected = np.arange(200.0)
+    expected[[-1, 5, 72]] = -1
+    for got, updated in (
+        (indim.at(x)[key].get(mode=mode), indim.at(x)[key].set(-1.0, mode=mode)),
+        indim.jit(update)(x, i),
+    ):
+        np.testing.assert_array_equal(got, [199, 5, 72])
+        np.testing.assert_array_equal(updated.ravel(), expected)
+
+
+def test_an_empty_key_is_the_whole_array():
+    for x in (np.arange(3.0), np.float64(3)):
+        np.testing.assert_array_equal(indim.jit(lambda x: x.at[()].add(1))(x), x + 1)
+    np.testing.assert_array_equal(indim.at(np.arange(3.0))[()].multiply(2.0), [0, 2, 4])
+
+
+def test_take_has_the_parameters_of_jax():
+    jnp, x = indim.numpy, np.arange(6.0).reshape(2, 3)
+    expected = [[1, np.nan], [4, np.nan]]
+    np.testing.assert_array_equal(jnp.take(x, [1, 5], 1, None, "fill"), expected)
+    hints = {"unique_indices": True, "indices_are_sorted": True}
+    np.testing.assert_array_equal(jnp.take(x, [1, 5], axis=1, mode="fill", **hints), expected)
+    np.testing.assert_array_equal(jnp.take(x, [1, 2], axis=1, **hints), x[:, 1:])
+    with pytest.raises(TypeError, match="takes no `out`"):
+        jnp.take(x, [1], axis=1, mode="fill", out=np.zeros((2, 1)))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        jnp.take(x, [1], axis=1, mode="fill", other=1)

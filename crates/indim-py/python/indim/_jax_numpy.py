@@ -85,14 +85,25 @@ def _where(own):
 
 
 def _take(own):
-    """``take`` that also has the mode ``fill``."""
+    """``take`` that also has the mode ``fill``, and takes JAX's hints."""
 
-    def take(a, indices, axis=None, *args, mode=None, fill_value=None, **keywords):
+    def take(
+        a,
+        indices,
+        axis=None,
+        out=None,
+        mode="raise",
+        unique_indices=False,
+        indices_are_sorted=False,
+        fill_value=None,
+    ):
+        mode = "raise" if mode is None else mode
         if mode != "fill":
             if fill_value is not None:
                 raise TypeError("`fill_value` belongs to mode='fill'")
-            keywords |= {} if mode is None else {"mode": mode}
-            return own(a, indices, axis, *args, **keywords)
+            return own(a, indices, axis, out=out, mode=mode)
+        if out is not None:
+            raise TypeError("take with mode='fill' takes no `out`")
         a, indices = _functions.asarray(a), _functions.asarray(indices)
         if axis is None:
             a, axis = a.reshape(-1), 0

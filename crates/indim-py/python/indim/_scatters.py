@@ -37,10 +37,9 @@ class IndexUpdate:
     """An array and an index, ``at(x)[key]``. Each method returns a new array; ``x`` does not change.
 
     Updates broadcast to the shape of ``x[key]`` and are converted to the type of ``x``. Several updates of
-    one element are combined in row-major order. A key of integers and
-    arrays of integers takes a ``mode``: ``raise``, ``clip``, ``wrap``, or ``drop``, which drops updates at
-    indices out of range. Negative indices count from the end. JAX's ``fill`` is ``drop``, and
-    ``promise_in_bounds`` is ``raise``.
+    one element are combined in row-major order. A key of integers and arrays of integers takes a ``mode``:
+    ``raise``, ``clip``, ``wrap``, or ``drop``, which drops updates at indices out of range. Negative indices
+    count from the end. JAX's ``fill`` is ``drop``, and ``promise_in_bounds`` is ``raise``.
     """
 
     __slots__ = ("_array", "_key")
@@ -109,8 +108,8 @@ class IndexUpdate:
         for a key of other items, which takes no mode."""
         keys = self._key if isinstance(self._key, tuple) else (self._key,)
         if mode == "raise":
-            (key, *others), x = keys, self._array
-            return x, None if others or not _is_indices(key) else _view_functions.elements("x", key)
+            is_along_one = len(keys) == 1 and _is_indices(keys[0])
+            return self._array, _view_functions.elements("x", keys[0]) if is_along_one else None
         if not keys or not all(_is_indices(key) or _is_integer(key) for key in keys):
             raise TypeError(f"mode={mode!r} takes integers and arrays of integers, along the first axes")
         sizes = self._array.shape[: len(keys)]
@@ -146,7 +145,11 @@ class IndexUpdate:
 
 def _from_start(indices, size):
     """The indices; negative ones count from the end."""
-    return indices if indices.dtype.kind == "u" else np.where(indices < 0, indices + size, indices)
+    if indices.dtype.kind == "u":
+        return indices
+    if size > np.iinfo(indices.dtype).max:
+        indices = indices.astype(np.int64)
+    return np.where(indices < 0, indices + size, indices)
 
 
 def _missing(dtype):
