@@ -33,6 +33,10 @@ def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_t
     """The sums of products over the axes ``dimension_numbers[0]`` of both operands; the axes
     ``dimension_numbers[1]`` are batches, which come first in the result."""
     (contracted, batches), operands = dimension_numbers, (asarray(lhs), asarray(rhs))
+    for pair, word in ((contracted, "summed"), (batches, "batch")):
+        left, right = ([x.shape[axis] for axis in axes] for x, axes in zip(operands, pair))
+        if left != right:
+            raise ValueError(f"lax.dot_general: the {word} axes have sizes {left} and {right}")
     labels, free, count = [], [], len(batches[0]) + len(contracted[0])
     for operand, summed, batch in zip(operands, contracted, batches):
         names = dict(zip([*batch, *summed], builtins.range(count)))
@@ -72,8 +76,24 @@ def _named(function, name, doc):
     return function
 
 
+def _of_bits(name, of_numpy, ufunc):
+    """The reduction ``name`` of truth values, or of the bits of whole numbers."""
+    of_truth_values = _over_axes(name, of_numpy)
+
+    def reduction(operand, axes):
+        operand = asarray(operand)
+        if operand.dtype.kind == "b":
+            return of_truth_values(operand, axes)
+        if operand.dtype.kind not in "iu":
+            raise TypeError(f"lax.{name} takes truth values and whole numbers, not {operand.dtype}")
+        return ufunc.reduce(operand, axis=tuple(operator.index(axis) for axis in axes))
+
+    return _named(reduction, name, f"``{ufunc.__name__}`` over these axes.")
+
+
 cummax, cummin, cumprod, cumsum = (_along_first(name) for name in ("cummax", "cummin", "cumprod", "cumsum"))
-reduce_and, reduce_or = _over_axes("reduce_and", "all"), _over_axes("reduce_or", "any")
+reduce_and = _of_bits("reduce_and", "all", np.bitwise_and)
+reduce_or = _of_bits("reduce_or", "any", np.bitwise_or)
 reduce_max, reduce_min = _over_axes("reduce_max", "max"), _over_axes("reduce_min", "min")
 reduce_prod, reduce_sum = _over_axes("reduce_prod", "prod"), _over_axes("reduce_sum", "sum")
 
@@ -104,17 +124,29 @@ def sort_key_val(keys, values, dimension=-1, is_stable=True):
 
 def slice(operand, start_indices, limit_indices, strides=None):
     """The elements between two corners."""
-    strides = [1] * len(start_indices) if strides is None else strides
-    parts = zip(start_indices, limit_indices, strides, strict=True)
-    return asarray(operand)[tuple(builtins.slice(*part) for part in parts)]
+    operand = asarray(operand)
+    strides = [1] * operand.ndim if strides is None else strides
+    if not len(start_indices) == len(limit_indices) == len(strides) == operand.ndim:
+        raise ValueError(f"lax.slice takes a start, a limit and a stride for each of {operand.ndim} axes")
+    parts = [builtins.slice(*part) for part in zip(start_indices, limit_indices, strides)]
+    for axis, (part, size) in enumerate(zip(parts, operand.shape)):
+        if not 0 <= part.start <= part.stop <= size or part.step < 1:
+            text = f"{part.start}:{part.stop}:{part.step}"
+            raise IndexError(f"lax.slice: {text} is out of range for axis {axis} of size {size}")
+    return operand[tuple(parts)]
 
 
 def slice_in_dim(operand, start_index, limit_index, stride=1, axis=0):
-    """The elements between two positions along an axis."""
+    """The elements between two positions along an axis; negative positions count from the end."""
     operand = asarray(operand)
-    key = [builtins.slice(None)] * operand.ndim
-    key[axis] = builtins.slice(start_index, limit_index, stride)
-    return operand[tuple(key)]
+    axis = axis_index(axis, operand.ndim)
+    size = operand.shape[axis]
+    starts, limits, strides = [0] * operand.ndim, list(operand.shape), [1] * operand.ndim
+    start, limit = 0 if start_index is None else start_index, size if limit_index is None else limit_index
+    starts[axis] = start + size if start < 0 else start
+    limits[axis] = limit + size if limit < 0 else limit
+    strides[axis] = stride
+    return slice(operand, starts, limits, strides)
 
 
 def index_in_dim(operand, index, axis=0, keepdims=True):
@@ -152,6 +184,8 @@ def collapse(operand, start_dimension, stop_dimension=None):
     operand = asarray(operand)
     start, stop, _ = builtins.slice(start_dimension, stop_dimension).indices(operand.ndim)
     shape = operand.shape
+    if stop < start:
+        raise ValueError(f"lax.collapse: no axes from {start_dimension} to {stop_dimension}")
     return operand.reshape((*shape[:start], math.prod(shape[start:stop]), *shape[stop:]))
 
 
@@ -190,6 +224,8 @@ def pad(operand, padding_value, padding_config):
     """The array with ``padding_value`` around it: for each axis the numbers of elements before it, after it,
     and between two of its elements."""
     operand = asarray(operand)
+    if len(padding_config) != operand.ndim:
+        raise ValueError(f"lax.pad: {len(padding_config)} paddings for {operand.ndim} axes")
     between = [interior for _, _, interior in padding_config]
     for axis, count in enumerate(between):
         if count < 0:
@@ -202,12 +238,16 @@ def pad(operand, padding_value, padding_config):
             operand = np.concatenate([apart, gap], axis=axis + 1).reshape(shape)
             operand = slice_in_dim(operand, 0, shape[axis] - count, axis=axis)
     for axis, (low, high, _) in enumerate(padding_config):
-        size = operand.shape[axis]
-        operand = slice_in_dim(operand, max(-low, 0), size - max(-high, 0), axis=axis)
         shape = list(operand.shape)
-        parts = []
-        for count in (max(low, 0), max(high, 0)):
+        size, result = shape[axis], shape[axis] + low + high
+        if result < 0:
+            raise ValueError(f"lax.pad: axis {axis} of size {size} has no {-low - high} elements to remove")
+        start = min(max(-low, 0), size)
+        limit = max(min(size + high, size), start)
+        before = min(max(low, 0), result)
+        parts = [slice_in_dim(operand, start, limit, axis=axis)]
+        for place, count in ((0, before), (2, result - before - (limit - start))):
             shape[axis] = count
-            parts.append(np.full_like(operand, padding_value, shape=tuple(shape)))
-        operand = np.concatenate([parts[0], operand, parts[1]], axis=axis)
+            parts.insert(place, np.full_like(operand, padding_value, shape=tuple(shape)))
+        operand = np.concatenate(parts, axis=axis)
     return operand

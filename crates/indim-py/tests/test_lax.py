@@ -1,0 +1,80 @@
+"""`indim.lax`: padding, slices, products and reductions at the edges of their definition."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import indim
+from indim import lax
+
+
+def padded(x, value, config):
+    """The definition of `pad`, element by element; None if elements would be removed that do not exist."""
+    for axis, (low, high, between) in enumerate(config):
+        x = np.moveaxis(x, axis, 0)
+        apart = np.full((max(len(x) + (len(x) - 1) * between, 0), *x.shape[1:]), value)
+        apart[:: between + 1] = x
+        if len(apart) + low + high < 0:
+            return None
+        result = np.full((len(apart) + low + high, *x.shape[1:]), value)
+        for position in range(len(result)):
+            if 0 <= position - low < len(apart):
+                result[position] = apart[position - low]
+        x = np.moveaxis(result, 0, axis)
+    return x
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3])
+def test_pad_is_its_definition(size):
+    x = np.arange(1.0, size + 1)
+    for config in itertools.product((-4, -1, 0, 2, 5), (-4, -1, 0, 2, 5), (0, 2)):
+        expected = padded(x, 9.0, [config])
+        if expected is None:
+            with pytest.raises(ValueError, match="elements to remove"):
+                lax.pad(x, 9.0, [config])
+        else:
+            np.testing.assert_array_equal(lax.pad(x, 9.0, [config]), expected)
+    with pytest.raises(ValueError, match="2 paddings for 1 axes"):
+        lax.pad(x, 9.0, [(0, 0, 0)] * 2)
+
+
+def test_slices_out_of_range_are_errors():
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(lax.slice(x, (0, 1), (2, 3), (1, 2)), x[:, 1::2])
+    np.testing.assert_array_equal(lax.slice_in_dim(x, -2, None, axis=-1), x[:, 1:])
+    np.testing.assert_array_equal(lax.slice_in_dim(x, 0, -1, axis=1), x[:, :2])
+    for start, limit in (((0, 0), (2, 4)), ((0, -1), (2, 3)), ((0, 2), (2, 1))):
+        with pytest.raises(IndexError, match="out of range for axis 1 of size 3"):
+            lax.slice(x, start, limit)
+    with pytest.raises(ValueError, match="for each of 2 axes"):
+        lax.slice(x, (0,), (1,))
+    with pytest.raises(IndexError, match="0:4:1 is out of range"):
+        lax.slice_in_dim(x, 0, 4, axis=1)
+    with pytest.raises(ValueError, match="no axes from 1 to 0"):
+        lax.collapse(x, 1, 0)
+
+
+def test_sizes_of_products_must_be_equal():
+    x = np.ones((2, 1))
+    for right, numbers in (
+        (np.ones((3, 4)), (((1,), (0,)), ((), ()))),
+        (np.ones((1, 2)), (((1,), (0, 1)), ((), ()))),
+        (np.ones((3, 1)), (((1,), (1,)), ((0,), (0,)))),
+    ):
+        with pytest.raises(ValueError, match="lax.dot_general: the (summed|batch) axes have sizes"):
+            lax.dot_general(x, right, numbers)
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1), ()])
+def test_and_and_or_are_of_bits(axes):
+    x = np.array([[12, 7, -3], [10, 3, 5]], np.int32)
+    for name, ufunc in (("reduce_and", np.bitwise_and), ("reduce_or", np.bitwise_or)):
+        function = getattr(lax, name)
+        for operand in (x, x > 5):
+            expected = ufunc.reduce(operand, axis=axes)
+            for result in (function(operand, axes), indim.jit(lambda x: function(x, axes))(operand)):
+                assert result.dtype == operand.dtype
+                np.testing.assert_array_equal(result, expected)
+        with pytest.raises(TypeError, match="takes truth values and whole numbers, not float64"):
+            function(x * 1.0, axes)
