@@ -116,6 +116,76 @@ def test_computations_of_dask_report_the_tasks_of_indim(progress, monkeypatch):
     assert calls == []
 
 
+class Broken:
+    """A stream as programs make it, which may raise an error."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        raise self.error
+
+
+class Plain:
+    """A stream that only writes, without `isatty` and `closed`."""
+
+    def write(self, text):
+        pass
+
+
+def closed():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [None, Plain(), closed(), Broken(OSError(5, "the terminal is gone")), Broken(ValueError("closed"))],
+    ids=["none", "plain", "closed", "gone", "error"],
+)
+def test_a_run_does_not_end_for_a_stream_that_cannot_be_written(stream, monkeypatch):
+    monkeypatch.setattr("sys.stderr", stream)
+    _progress.report(5, 10, 2.0)
+    _progress.finish()
+
+
+def test_runs_within_tasks_of_dask_leave_the_progress_to_the_tasks(progress, monkeypatch):
+    dask_array = pytest.importorskip("dask.array")
+    calls = []
+    monkeypatch.setattr(_progress, "_DELAY", 0)
+    progress(lambda done, total: calls.append((done, total)))
+    states = [{name: [] for name in ("ready", "waiting", "running", "finished")} for _ in range(2)]
+    for state in states:
+        state["ready"] = ["indim-1", "indim-2"]
+        _progress._start({}, state)
+    _progress.report(5, 10, 2.0)
+    _progress._advance("indim-1", None, {}, states[0], 0)
+    _progress._advance("indim-1", None, {}, states[1], 0)
+    # The end of one computation does not end the other.
+    _progress._end({}, states[0], False)
+    _progress._advance("indim-2", None, {}, states[1], 0)
+    _progress._end({}, states[1], False)
+    assert calls == [(1, 2), (1, 2), (2, 2)]
+    _progress.report(5, 10, 2.0)
+    assert calls[3:] == [(5, 10)]
+    indim.sqrt(dask_array.ones(4)).compute()
+    assert not _progress._computations
+
+
+def test_processes_of_a_pool_draw_no_line(monkeypatch):
+    import multiprocessing
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: "the parent")
+    _progress.report(5, 10, 2.0)
+    assert terminal.getvalue() == ""
+
+
 def test_settings():
     assert indim.set_progress(False) is True and indim.set_progress(True) is False
     with pytest.raises(TypeError, match="progress=1: True, False, or a function"):

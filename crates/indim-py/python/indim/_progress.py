@@ -22,8 +22,8 @@ _DELAY = 1.0
 #: True, False, or the function that receives the progress.
 _progress = True
 
-#: When the line was drawn last, or 0.0 if there is no line; whether Dask computes, which then has the line.
-_drawn, _is_dask_running = 0.0, False
+#: When the line was drawn last, or 0.0 if there is no line.
+_drawn = 0.0
 
 
 def set_progress(progress):
@@ -49,20 +49,29 @@ def set_progress(progress):
 
 def report(done, total, seconds, unit="elements"):
     """Reports a run; ``total`` is None if it is unknown."""
-    if callable(_progress):
-        _progress(done, total)
-    elif _progress and threading.current_thread() is threading.main_thread():
-        if unit == "elements" and _is_dask_running:
-            return
+    progress = _progress
+    if unit == "elements" and _computations:
+        return
+    if callable(progress):
+        progress(done, total)
+    elif progress and _has_line():
         _draw(_line(done, total, seconds, unit))
 
 
 def finish():
     """Removes the line of a run that has ended."""
     global _drawn
-    if _drawn and threading.current_thread() is threading.main_thread():
+    if _drawn and _has_line():
         _drawn = 0.0
         _write("\r" + " " * 79 + "\r")
+
+
+def _has_line():
+    """Whether this is the main thread of the main process: others would draw over its line."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    multiprocessing = sys.modules.get("multiprocessing")
+    return multiprocessing is None or multiprocessing.parent_process() is None
 
 
 def _line(done, total, seconds, unit):
@@ -82,17 +91,21 @@ def _draw(line):
 
 def _write(text):
     """Writes where a person looks; returns whether there is such a place."""
-    out = sys.stderr if _is_terminal(sys.stderr) else sys.stdout if _is_notebook() else None
-    if out is None:
+    try:
+        out = sys.stderr if _is_terminal(sys.stderr) else sys.stdout if _is_notebook() else None
+        if out is None:
+            return False
+        out.write(text)
+        out.flush()
+    except (AttributeError, OSError, ValueError):
+        # The stream is closed, or a program's own object with fewer methods: a run does not end for that.
         return False
-    out.write(text)
-    out.flush()
     return True
 
 
 def _is_terminal(stream):
-    # `stream` is None under pythonw, and isatty raises an error for a closed file.
-    return stream is not None and not stream.closed and stream.isatty()
+    # `stream` is None under pythonw.
+    return stream is not None and stream.isatty()
 
 
 def _is_notebook():
@@ -115,31 +128,31 @@ def watch_dask():
     _watches_dask.set()
 
 
-#: The seconds at the start of the computation of Dask, the number of its tasks, and of those that are done.
-_task_run = None
+#: The computations of Dask with tasks of indim, by the identity of their state: when each started, the number
+#: of its tasks, and of those that are done. They have the progress, and not the runs of their tasks.
+_computations = {}
 
 
 def _start(dsk, state):
-    global _task_run, _is_dask_running
     count = sum(_is_task(key) for of in ("ready", "waiting", "running", "finished") for key in state[of])
-    _task_run = [time.monotonic(), count, 0]
-    _is_dask_running = count > 0
+    if count:
+        _computations[id(state)] = [time.monotonic(), count, 0]
 
 
 def _advance(key, result, dsk, state, worker):
-    if _task_run is None or not _is_task(key):
+    computation = _computations.get(id(state))
+    if computation is None or not _is_task(key):
         return
-    _task_run[2] += 1
-    started, count, done = _task_run
+    computation[2] += 1
+    started, count, done = computation
     seconds = time.monotonic() - started
     if seconds >= _DELAY:
         report(done, count, seconds, "tasks")
 
 
 def _end(dsk, state, errored):
-    global _task_run, _is_dask_running
-    _task_run, _is_dask_running = None, False
-    finish()
+    if _computations.pop(id(state), None):
+        finish()
 
 
 def _is_task(key):
