@@ -38,7 +38,7 @@ CALLS = """
     bitwise_invert : i4 | b
     logical_and logical_or logical_xor : b, ~b
     logical_not : b
-    clip : f4, -1.0, 0.5 | i4, min=0 | u1, max=3 | f, g, g + 1
+    clip : f | f4, 0.0 | f4, -1.0, 0.5 | i4, min=0 | u1, max=3 | f, g, g + 1
     sum prod max min : f | f4 | i4 | u1 | f, axis=0 | f4, axis=(0, 1) | f, axis=-1, keepdims=True
     sum prod : c8 | c8, axis=1 | f4, dtype=xp.float64 | u1, axis=0, dtype=xp.int64
     mean : f | f4 | f, axis=0 | f4, axis=(0, 1) | f, axis=-1, keepdims=True
@@ -178,6 +178,8 @@ def test_the_namespace_of_a_traced_value():
         indim.jit(lambda x: x.__array_namespace__(api_version="2030.12").abs(x))(F)
     assert array_api.__array_api_version__ == "2024.12"
     assert "cpu" in array_api.__array_namespace_info__().devices()
+    assert array_api.astype(F, "f64", copy=False) is F
+    assert array_api.can_cast(np.int8, np.float32) and not array_api.can_cast(F, np.float32)
     assert array_api.from_dlpack(F) is not None and np.shares_memory(array_api.from_dlpack(F), F)
     with pytest.raises(AttributeError, match="the array API has no 'einsum_of_all'"):
         array_api.einsum_of_all

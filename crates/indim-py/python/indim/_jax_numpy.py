@@ -49,6 +49,7 @@ def complete(namespace):
         "asarray": asarray,
         "astype": astype,
         "bincount": _scatters.bincount,
+        "clip": _clip(namespace["clip"]),
         "bfloat16": ScalarType("bfloat16"),
         "bool_": ScalarType("bool"),
         "full": full,
@@ -82,6 +83,20 @@ def _where(own):
         return _sizes_from_data.nonzero(condition, size=size, fill_value=fill_value)
 
     return functools.update_wrapper(where, own)
+
+
+def _clip(own):
+    """``clip`` that also takes one bound by position, or none, as in JAX and the array API."""
+
+    def clip(*args, **keywords):
+        if len(args) in (1, 2) and keywords.keys() <= {"min", "max"}:
+            args, by_position = args[:1], dict(zip(("min",), args[1:]))
+            if by_position.keys() & keywords.keys():
+                raise TypeError("clip takes `min` once")
+            keywords = {"min": None, "max": None} | by_position | keywords
+        return own(*args, **keywords)
+
+    return functools.update_wrapper(clip, own)
 
 
 def _take(own):
@@ -225,8 +240,9 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
 
 def astype(x, dtype, /, *, copy=True, device=None):
     """``x`` with every element converted to ``dtype``; without ``copy`` it may be ``x`` itself."""
-    if not copy and isinstance(x, (np.ndarray, Tracer)) and x.dtype == np.dtype(dtype):
-        return x
+    if not copy and isinstance(x, (np.ndarray, Tracer)):
+        if x.dtype == _arrays.numpy_dtype(_arrays.indim_name(dtype)):
+            return x
     return _functions.astype(x, dtype)
 
 

@@ -53,7 +53,8 @@ def can_cast(from_, to, /):
 
 
 def _dtype(of):
-    return numpy_dtype(indim_name(getattr(of, "dtype", of)))
+    # A class such as `np.int8` has an attribute `dtype` for its instances.
+    return numpy_dtype(indim_name(of if isinstance(of, type) else getattr(of, "dtype", of)))
 
 
 def expand_dims(x, /, *, axis=0):
