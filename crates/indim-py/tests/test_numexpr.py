@@ -237,13 +237,28 @@ def test_a_wrong_casting_is_refused_whether_or_not_it_matters():
             ne.expressions.functions["where"](E.m, E.a, np.float32(0.1)),
             "where(m, a, f32(0.10000000149011612))",
         ),
-        (E.a * 2j, "(a * complex(0.0, 2.0))"),
+        (E.a * 2j, "(a * 2.0j)"),
+        (E.a * (1 - 2j), "(a * (1.0 - 2.0j))"),
         (E.a + np.float64("nan"), "(a + f64((1e999 - 1e999)))"),
     ],
 )
 def test_expressions_made_by_operators(expression, text):
     assert repr(expression) == text
     assert ne.NumExpr(expression).input_names == tuple(sorted(expression.names))
+
+
+@pytest.mark.parametrize("real", [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("imag", [0.0, -0.0, 0.1, -1e300, np.inf, -np.inf, np.nan])
+def test_complex_constants_have_their_bits_and_are_weak(real, imag):
+    value = complex(real, imag)
+    result = ne.NumExpr(ne.expressions.ConstantNode(value))()
+    assert (repr(result.real.item()), repr(result.imag.item())) == (repr(value.real), repr(value.imag))
+
+
+def test_complex_numbers_of_texts_and_operators_are_weak():
+    x = np.ones(3, np.float32)
+    for expression in ("x * 2j", E.x * 2j, E.x * (1 - 2j)):
+        assert ne.NumExpr(expression, [("x", np.float32)])(x).dtype == np.complex64
 
 
 def test_expressions_have_no_truth_value():

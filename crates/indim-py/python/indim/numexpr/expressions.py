@@ -3,6 +3,8 @@ compiles."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .. import _arrays
@@ -95,12 +97,23 @@ def _number_text(number):
     return f"({text})" if text.startswith("-") else text
 
 
+def _complex_text(real, imag):
+    """A complex number in the language of expressions, which adapts to other operands."""
+    is_minus_zero = [part == 0 and math.copysign(1, part) < 0 for part in (real, imag)]
+    if imag != imag or is_minus_zero[1] or (is_minus_zero[0] and imag >= 0):
+        # No sum has these parts, so the number has an element type.
+        return f"complex({_number_text(real)}, {_number_text(imag)})"
+    if real == 0 and math.copysign(1, real) > 0 and imag >= 0:
+        return f"{_number_text(imag)}j"
+    return f"({_number_text(real)} {'-' if imag < 0 else '+'} {_number_text(abs(imag))}j)"
+
+
 def _constant_text(value):
     if isinstance(value, np.generic):
         name = _arrays.indim_name(value.dtype)
         return f"{name}({_constant_text(value.item())})"
     if isinstance(value, complex):
-        return f"complex({_number_text(value.real)}, {_number_text(value.imag)})"
+        return _complex_text(value.real, value.imag)
     if isinstance(value, (bool, int, float)):
         return _number_text(value)
     raise TypeError(f"{value!r} is neither a number nor an expression")
