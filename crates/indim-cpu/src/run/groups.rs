@@ -282,8 +282,8 @@ impl CompiledGroup {
             }
             _ => bound_full.clone(),
         };
-        let elements: usize =
-            members.iter().map(|member| SizedNest::with_own_sizes(member.nest).points()).sum();
+        let elements = members.iter().map(|member| SizedNest::with_own_sizes(member.nest).points());
+        let elements = elements.fold(0, usize::saturating_add);
         let run_tiles = |tiles_here: Range<usize>| {
             let mut on_stack = MaybeUninit::uninit();
             let memory = match Scratch::new(self.bytes, &mut on_stack) {
@@ -300,8 +300,7 @@ impl CompiledGroup {
                 // - `memory` belongs to this thread, and `bound` are the nests for the size of this tile.
                 unsafe { self.run_tile(members, bound, tile, &memory) }
             }
-            let done = elements * tiles_here.end / tiles - elements * tiles_here.start / tiles;
-            match (options.progress)(done) {
+            match (options.progress)(elements_of(&tiles_here, tiles, elements)) {
                 ControlFlow::Continue(()) => ControlFlow::Continue(()),
                 ControlFlow::Break(()) => ControlFlow::Break(RunError::Stopped),
             }
@@ -679,6 +678,14 @@ fn product_tile(
     (tile_count(&with(tile)) > 1).then_some(tile)
 }
 
+/// The elements of some of the tiles of a group, which has this number of elements. The elements of different
+/// tiles add up to all.
+fn elements_of(some: &Range<usize>, tiles: usize, elements: usize) -> usize {
+    // A contraction counts its multiply-adds, so the product exceeds the 32 bits of a `usize` soon.
+    let before = |tile: usize| elements as u128 * tile as u128 / tiles as u128;
+    (before(some.end) - before(some.start)) as usize
+}
+
 /// The number of tiles.
 fn tile_count(cut: &[CutAxis]) -> usize {
     cut.iter().map(|cut| cut.size.div_ceil(cut.tile)).fold(1, usize::saturating_mul)
@@ -731,4 +738,17 @@ fn tile_of_access(access: &Access, cut: &[CutAxis]) -> Access {
     let mut tile = access.clone();
     tile.array_type.shape = sizes.into_iter().collect();
     tile
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elements_of;
+
+    #[test]
+    fn elements_of_many_tiles_add_up() {
+        let (elements, tiles) = (usize::MAX / 3, 1000);
+        let of_tiles = (0..tiles).map(|tile| elements_of(&(tile..tile + 1), tiles, elements));
+        assert_eq!(of_tiles.sum::<usize>(), elements);
+        assert_eq!(elements_of(&(0..tiles), tiles, elements), elements);
+    }
 }

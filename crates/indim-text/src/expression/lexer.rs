@@ -82,8 +82,8 @@ const FOREIGN_SYMBOLS: &[(&str, &str)] = &[("&&", "&"), ("||", "|"), ("!", "~")]
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Token {
+    /// A number; `2j` is a complex one.
     Number(Literal),
-    /// `2j`: the imaginary part.
     Name,
     Symbol(Symbol),
     End,
