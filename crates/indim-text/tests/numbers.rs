@@ -224,3 +224,36 @@ fn elements_of_numbers_are_those_that_literals_become() {
         }
     }
 }
+
+/// The numbers are those of CPython 3.
+#[test]
+fn complex_numbers_have_the_arithmetic_of_python() {
+    for (text, re, im) in [
+        ("1j ** 2", -1.0, 0.0),
+        ("(1 + 2j) ** 3", -11.0, -2.0),
+        ("(0.1 - 0.7j) ** -3", -1.1680000000000006, -2.5760000000000005),
+        ("(3 + 4j) / (1 - 7j)", -0.5, 0.49999999999999994),
+        ("2 / 3j", 0.0, -0.6666666666666666),
+        ("(1 + 2j) * (0.3 - 1e-9j) - 1", -0.699999998, 0.599999999),
+        ("(1 + 2j) ** 2.0", -3.0, 4.0),
+        ("0j ** 0", 1.0, 0.0),
+        ("(1 + 1j) ** 100", -1125899906842624.0, 0.0),
+    ] {
+        let b = GraphBuilder::new();
+        let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
+        let result = expression.build_bound(&b, &[], None).unwrap();
+        let found = evaluate(&b.finish(&[result]).unwrap(), &[]).unwrap();
+        assert_eq!(found[0].scalar::<c128>(), Ok(c128::new(re, im)), "{text}");
+    }
+    for text in ["0j ** -1", "1 / 0j"] {
+        let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
+        let error = expression.build_bound(&GraphBuilder::new(), &[], None).unwrap_err();
+        assert_eq!(error.code(), "literal-division-by-zero", "{text}");
+    }
+    // Other complex numbers need no other program.
+    let numbers = [c128::new(0.1, -2.5), c128::new(3.0, 1.0)].map(Literal::Complex);
+    let others = [c128::new(-4.0, 0.5), c128::new(0.25, -1.0)].map(Literal::Complex);
+    for text in ["x * (1 - k)", "x + k * m", "x / (k / m)", "x - k ** 2"] {
+        assert!(check(text, numbers, others, None), "{text}");
+    }
+}

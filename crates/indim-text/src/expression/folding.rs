@@ -5,6 +5,7 @@
 use indim_graph::Literal;
 use indim_ops::{BinaryOperator, c128, meaning};
 
+use super::complex_folding::fold_complex;
 use super::error::ExprErrorKind;
 use super::syntax::UnaryOperator;
 
@@ -31,8 +32,8 @@ pub(super) fn fold_unary(operator: UnaryOperator, x: Literal) -> Result<Literal,
     }
 }
 
-/// Folds a binary operator, as Python computes it. `None` for a power with a float operand and for complex
-/// numbers, which the caller evaluates through the operation of the table.
+/// Folds a binary operator, as Python computes it. `None` for a power with a float operand, and for an
+/// operator that [`fold_complex`] leaves, which the caller evaluates through the operation of the table.
 pub(super) fn fold_binary(
     operator: BinaryOperator,
     x: Literal,
@@ -44,8 +45,7 @@ pub(super) fn fold_binary(
         return Ok(Some(Literal::Bool(value)));
     }
     if matches!((x, y), (Literal::Complex(_), _) | (_, Literal::Complex(_))) {
-        let is_by_zero = operator == BinaryOperator::Divide && !y.is_true();
-        return if is_by_zero { Err(ExprErrorKind::LiteralDivisionByZero) } else { Ok(None) };
+        return fold_complex(operator, x, y);
     }
     match (x.to_int(), y.to_int()) {
         (Some(x), Some(y)) => fold_integers(operator, x, y).map(Some),

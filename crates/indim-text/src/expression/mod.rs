@@ -14,6 +14,7 @@
 //!
 //! The other files:
 //!
+//! - `complex_folding.rs`: arithmetic of complex numbers;
 //! - `complex_parts.rs`: functions of complex numbers that are computed from real and imaginary parts;
 //! - `data_movement_function.rs`: the table of functions that rearrange, join or sort arrays;
 //! - `draw.rs`: the drawing of an error below the text;
@@ -27,6 +28,7 @@
 //! - `statement_error.rs`: errors of statements: assigned names and number of results.
 
 mod call;
+mod complex_folding;
 mod complex_parts;
 mod composition;
 mod data_movement;
