@@ -240,7 +240,7 @@ fn calls_that_are_refused() {
     assert_eq!(recurrence(&x, &row, axis.clone()), "shapes-differ");
     assert_eq!(recurrence(&x, &integers, axis.clone()), "element-type-mismatch");
     assert_eq!(recurrence(&x, &x, axis.clone().initial(row)), "size-mismatch");
-    assert_eq!(recurrence(&integers, &integers, axis.clone().initial(0.5)), "literal-not-exact");
+    assert_eq!(recurrence(&integers, &integers, axis.clone().initial(0.5)), "literal-kind");
     let exclusive = |options: ReduceOptions| options.number("exclusive", Literal::Bool(true));
     assert_eq!(recurrence(&x, &x, exclusive(axis)), "argument-not-taken");
     let of = |x: &Value, options: ReduceOptions| b.along(Reduction::CumLogSumExp, x, options);
