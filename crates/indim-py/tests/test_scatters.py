@@ -273,3 +273,26 @@ def test_take_has_the_parameters_of_jax():
         jnp.take(x, [1], axis=1, mode="fill", out=np.zeros((2, 1)))
     with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
         jnp.take(x, [1], axis=1, mode="fill", other=1)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 300])
+def test_unsigned_indices_of_several_axes_are_those_of_one(rows):
+    x = np.arange(rows * 3.0).reshape(rows, 3)
+    for dtype in ("u1", "u2", "u4", "u8"):
+        i = np.array([np.iinfo(dtype).max, 1, 0], dtype)
+        for mode in ("clip", "wrap", "fill"):
+            of_one = indim.at(x)[i].get(mode=mode)[:, 1]
+            np.testing.assert_array_equal(indim.at(x)[i, 1].get(mode=mode), of_one)
+            np.testing.assert_array_equal(indim.jit(lambda x, i: x.at[i, 1].get(mode=mode))(x, i), of_one)
+
+
+@pytest.mark.parametrize("mode", ["raise", "clip", "wrap", "drop", "fill"])
+def test_floats_are_no_indices(mode):
+    x, i = np.ones((2, 3)), np.array([0.5])
+    for use in (lambda at: at.get(mode=mode), lambda at: at.set(0.0, mode=mode)):
+        for key in (i, (0, i), [0.5]):
+            with pytest.raises((TypeError, IndexError), match="integer"):
+                use(indim.at(x)[key])
+        with pytest.raises((TypeError, IndexError), match="integer"):
+            indim.jit(lambda x, i: use(x.at[i]))(x, i)
+        assert use(indim.at(x)[[]]).shape in ((0, 3), x.shape)

@@ -120,11 +120,11 @@ class IndexUpdate:
             index = _from_start(_view_functions.elements("x", key), size)
             if len(keys) == 1:
                 return self._array, index
-            index = index.astype(np.int64)
             if mode == "drop":
                 is_outside = is_outside | (index < 0) | (index >= size)
             else:
                 index = np.clip(index, 0, size - 1) if mode == "clip" else index % size
+            index = index.astype(np.int64)
             position = position * size + index
         if mode == "drop":
             position = np.where(is_outside, count, position)
@@ -145,11 +145,9 @@ class IndexUpdate:
 
 def _from_start(indices, size):
     """The indices; negative ones count from the end."""
-    if indices.dtype.kind == "u":
-        return indices
-    if size > np.iinfo(indices.dtype).max:
+    if indices.dtype.kind in "iu" and size > np.iinfo(indices.dtype).max:
         indices = indices.astype(np.int64)
-    return np.where(indices < 0, indices + size, indices)
+    return indices if indices.dtype.kind == "u" else np.where(indices < 0, indices + size, indices)
 
 
 def _missing(dtype):
@@ -175,7 +173,10 @@ def scatter(function, x, indices, updates, mode="raise"):
 
 
 def _is_indices(key):
-    return isinstance(key, (Tracer, np.ndarray, list)) and np.ndim(key) > 0 and key_dtype(key) != np.bool_
+    if not isinstance(key, (Tracer, np.ndarray, list)) or np.ndim(key) == 0:
+        return False
+    # An empty list has the type float64.
+    return key_dtype(key).kind not in "bfc" or (isinstance(key, list) and np.size(key) == 0)
 
 
 def _is_integer(key):
