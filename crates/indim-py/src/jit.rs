@@ -169,6 +169,25 @@ impl CompiledFunction {
         Ok(CompiledCall { trace, operands, outputs, compiled })
     }
 
+    /// The result of `read` for a trace and its operands; for a new trace for the sizes of these arguments if
+    /// the operations of an earlier one do not take them.
+    fn with_trace<'py, T>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        read: impl Fn(&Trace, &[Operand<'py>]) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let arguments = self.arguments(args)?;
+        let trace = self.trace(py, &arguments)?;
+        match read(&trace, &trace.operands(py, arguments)?) {
+            Err(error) if is_shape_error(py, &error) => {
+                let Some(trace) = self.trace_for_sizes(py, args)? else { return Err(error) };
+                read(&trace, &trace.operands(py, self.arguments(args)?)?)
+            }
+            result => result,
+        }
+    }
+
     /// Adds a trace, and replaces a stale one; returns evicted traces.
     fn insert(&self, trace: &Arc<Trace>, stale: Option<&Arc<Trace>>) -> Option<Arc<Trace>> {
         let mut traces = self.traces();
@@ -356,19 +375,20 @@ impl CompiledFunction {
     ) -> PyResult<Option<ExplanationTexts>> {
         guard(py, || {
             let has_arguments = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
-            let (trace, types) = if has_arguments {
-                let arguments =
-                    self.arguments(&self.parameters.bind_arguments(args, &keywords(kwargs)?)?)?;
-                let trace = self.trace(py, &arguments)?;
-                let operands = trace.operands(py, arguments)?;
-                let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
-                (trace, types)
-            } else {
-                let Some(trace) = self.traces().last().cloned() else { return Ok(None) };
-                let Some(types) = trace.cached.last_types() else { return Ok(None) };
-                (trace, types)
+            let explain = |trace: &Trace, types: &[OperandType]| {
+                explain_computation(py, &trace.cached.computation, types, &trace.numbers).map(Some)
             };
-            explain_computation(py, &trace.cached.computation, &types, &trace.numbers).map(Some)
+            if has_arguments {
+                let args = self.parameters.bind_arguments(args, &keywords(kwargs)?)?;
+                return self.with_trace(py, &args, |trace, operands| {
+                    let types: Vec<OperandType> =
+                        operands.iter().map(Operand::operand_type).collect();
+                    explain(trace, &types)
+                });
+            }
+            let Some(trace) = self.traces().last().cloned() else { return Ok(None) };
+            let Some(types) = trace.cached.last_types() else { return Ok(None) };
+            explain(&trace, &types)
         })
     }
 
@@ -379,10 +399,9 @@ impl CompiledFunction {
         args: &Bound<'py, PyTuple>,
     ) -> PyResult<GraphParts<'py>> {
         guard(py, || {
-            let arguments = self.arguments(args)?;
-            let trace = self.trace(py, &arguments)?;
-            let operands = trace.operands(py, arguments)?;
-            graph_parts(py, &trace.cached, &operands, &trace.structure)
+            self.with_trace(py, args, |trace, operands| {
+                graph_parts(py, &trace.cached, operands, &trace.structure)
+            })
         })
     }
 
@@ -396,14 +415,13 @@ impl CompiledFunction {
     ) -> PyResult<ExportParts<'py>> {
         guard(py, || {
             let args = self.parameters.bind_arguments(args, &keywords(Some(kwargs))?)?;
-            let arguments = self.arguments(&args)?;
-            let trace = self.trace(py, &arguments)?;
-            let operands = trace.operands(py, arguments)?;
-            let types = operands.iter().map(|operand| operand.operand_type().without_inputs());
-            let types: Vec<OperandType> = types.collect();
-            let graph = trace.cached.computation.graph(&types, &[], false);
-            let graph = graph.map_err(|error| computation_error(py, &error))?;
-            write_traced(py, &graph, &destination)
+            self.with_trace(py, &args, |trace, operands| {
+                let types = operands.iter().map(|operand| operand.operand_type().without_inputs());
+                let types: Vec<OperandType> = types.collect();
+                let graph = trace.cached.computation.graph(&types, &[], false);
+                let graph = graph.map_err(|error| computation_error(py, &error))?;
+                write_traced(py, &graph, &destination)
+            })
         })
     }
 

@@ -137,3 +137,25 @@ def test_out_and_where_of_equal_shapes_and_then_of_a_broadcast():
         f(x, np.ones((4, 2)))
     with pytest.raises(ValueError, match="broadcast"):
         f(x[:1], x)
+
+
+def doubled(x, y):
+    return np.multiply(x, 2, out=x + 0, where=y != 0)
+
+
+@pytest.mark.parametrize("use", ["explain", "export", "dask"])
+def test_other_uses_of_a_compiled_function_are_traced_again_too(use, tmp_path):
+    f, x, y = indim.jit(doubled), np.ones((4, 3)), np.arange(3.0)[None]
+    f(x, x)
+    if use == "explain":
+        assert "bool" in f.explain("f64[4, 3]", "f64[1, 3]") and "f64" in f.explain(x[:2], y)
+    elif use == "export":
+        path = str(tmp_path / "doubled.mlir")
+        f.export("stablehlo", x, y, path=path)
+        np.testing.assert_array_equal(indim.load(path)(x, y), doubled(x, y))
+    else:
+        dask_array = pytest.importorskip("dask.array")
+        chunks = [dask_array.from_array(array, chunks=2) for array in (x, y)]
+        np.testing.assert_array_equal(f(*chunks).compute(), doubled(x, y))
+    with pytest.raises(ValueError, match="shape"):
+        f.explain("f64[4, 3]", "f64[4, 2]")
