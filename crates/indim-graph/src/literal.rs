@@ -143,7 +143,7 @@ impl Literal {
     }
 
     /// The number as a complex number.
-    fn to_complex(self) -> c128 {
+    pub fn to_complex(self) -> c128 {
         match self {
             Literal::Complex(value) => value,
             real => c128::new(real.to_float(), 0.0),

@@ -252,7 +252,8 @@ fn a_read_array_does_not_change_with_its_file() {
     fs::write(&path, "").unwrap();
     assert_eq!(read.bytes(), [1, 2, 3]);
     let error = ArrayFile::open_within(&data("npy_files.npz"), 10).unwrap_err();
-    assert_eq!(error.code(), "member-not-named");
+    let expected = if cfg!(feature = "npz") { "member-not-named" } else { "not-npy" };
+    assert_eq!(error.code(), expected);
     write_npy(&path, &ArrayType::new(DType::U8, [3]), &[1, 2, 3]).unwrap();
     assert_eq!(ArrayFile::open_within(&path, 2).unwrap_err().code(), "memory-limit");
 }

@@ -16,46 +16,35 @@ pub(super) fn fold_complex(
     y: Literal,
 ) -> Result<Option<Literal>, ExprErrorKind> {
     use BinaryOperator as B;
-    let [x, y] = [x, y].map(|number| match number {
-        Literal::Complex(value) => value,
-        real => c128::new(real.to_float(), 0.0),
-    });
+    let [x, y] = [x, y].map(Literal::to_complex);
+    let is_whole = y.im == 0.0 && y.re == y.re.floor() && y.re.abs() <= MAX_PRODUCT_EXPONENT;
     let value = match operator {
-        B::Add => c128::new(x.re + y.re, x.im + y.im),
-        B::Subtract => c128::new(x.re - y.re, x.im - y.im),
-        B::Multiply => product(x, y),
-        B::Divide if is_zero(y) => return Err(ExprErrorKind::LiteralDivisionByZero),
+        B::Add => Some(c128::new(x.re + y.re, x.im + y.im)),
+        B::Subtract => Some(c128::new(x.re - y.re, x.im - y.im)),
+        B::Multiply => Some(product(x, y)),
         B::Divide => quotient(x, y),
-        B::Power => {
-            let is_small = y.re.abs() <= MAX_PRODUCT_EXPONENT;
-            if y.im != 0.0 || y.re != y.re.floor() || !is_small {
-                return Ok(None);
-            }
+        B::Power if is_whole => {
             let power = whole_power(x, y.re.abs() as u32);
-            match y.re < 0.0 {
-                true if is_zero(x) => return Err(ExprErrorKind::LiteralDivisionByZero),
-                true => quotient(c128::new(1.0, 0.0), power),
-                false => power,
-            }
+            if y.re < 0.0 { quotient(c128::new(1.0, 0.0), power) } else { Some(power) }
         }
         B::Equal => return Ok(Some(Literal::Bool(x.re == y.re && x.im == y.im))),
         B::NotEqual => return Ok(Some(Literal::Bool(x.re != y.re || x.im != y.im))),
         _ => return Ok(None),
     };
-    Ok(Some(Literal::Complex(value)))
-}
-
-fn is_zero(x: c128) -> bool {
-    x.re == 0.0 && x.im == 0.0
+    value.map(|value| Some(Literal::Complex(value))).ok_or(ExprErrorKind::LiteralDivisionByZero)
 }
 
 fn product(x: c128, y: c128) -> c128 {
     c128::new(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re)
 }
 
-/// Smith's quotient, which does not overflow in between. A part of `y` that is NaN gives NaN.
-fn quotient(x: c128, y: c128) -> c128 {
-    if y.re.abs() >= y.im.abs() {
+/// Smith's quotient, which does not overflow in between; `None` if `y` is 0. A part of `y` that is NaN gives
+/// NaN.
+fn quotient(x: c128, y: c128) -> Option<c128> {
+    if y.re == 0.0 && y.im == 0.0 {
+        return None;
+    }
+    Some(if y.re.abs() >= y.im.abs() {
         let ratio = y.im / y.re;
         let denominator = y.re + y.im * ratio;
         c128::new((x.re + x.im * ratio) / denominator, (x.im - x.re * ratio) / denominator)
@@ -63,7 +52,7 @@ fn quotient(x: c128, y: c128) -> c128 {
         let ratio = y.re / y.im;
         let denominator = y.re * ratio + y.im;
         c128::new((x.re * ratio + x.im) / denominator, (x.im * ratio - x.re) / denominator)
-    }
+    })
 }
 
 /// `x` to the power of `exponent`, by squares.
