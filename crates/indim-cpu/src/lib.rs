@@ -6,9 +6,9 @@
 //! Unsafe code stands only in `run/bound_program.rs`, `run/contraction.rs`,
 //! `run/control/branch.rs`, `run/control/while_loop.rs`, `run/control/mod.rs`, `run/executable.rs`,
 //! `run/float_environment.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`,
-//! `run/packed_constants.rs`,
-//! `run/repeated_run.rs`, `run/run_arrays.rs`, `run/scan.rs`, `run/scatter.rs`, `run/scratch.rs`,
-//! `run/search.rs`, `run/sort/mod.rs`, `run/team.rs` and `run/threads.rs`.
+//! `run/packed_constants.rs`, `run/repeated_run.rs`, `run/run_arrays.rs`, `run/scan.rs`,
+//! `run/scatter.rs`, `run/scratch.rs`, `run/search.rs`, `run/sort/mod.rs`, `run/team.rs` and
+//! `run/threads.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod run;

@@ -27,7 +27,7 @@ pub(super) fn inverse_real(call: &Call<'_>) -> LoweringResult {
 }
 
 /// A transform along the axes in operand 1, which do not count the axis of the parts; the optional operand 2
-/// has their lengths, of which -1 is the size of the axis.
+/// has their lengths; -1 is the size of the axis.
 fn fourier(call: &Call<'_>, transform: FourierTransform) -> LoweringResult {
     call.check_dtype_of(0, DType::is_float, "data")?;
     let (b, dtype, shape) = (call.builder, call.dtype(0)?, call.shape(0)?);

@@ -6,7 +6,9 @@ use indim_graph::Array;
 use indim_loops::MemoryUse;
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::groups::{NestGroup, groups};
-use indim_loops::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests, StandaloneInstruction};
+use indim_loops::loop_nest::{
+    Access, BufferId, Local, LoopNest, LoopNests, StandaloneInstruction, Store,
+};
 use indim_loops::resize::{NestStrides, SizedNest, Sizes};
 use indim_loops::scratch::LiveRanges;
 use indim_ops::Level;
@@ -299,41 +301,48 @@ impl DenseBinding {
 
 /// The nests that write only the initial values of stacks, such as zeros, which their loops do not read.
 fn unread_stacks(loops: &LoopNests, nests: &[SymbolicNest]) -> Vec<usize> {
-    let mut unread = Vec::new();
-    for (nest, compiled) in loops.nests.iter().zip(nests) {
-        let Some(control) = &compiled.control else { continue };
-        let operands = &nest.instructions[0].operands;
-        let access = |operand: usize| Some(&nest.accesses[operands[operand].access()?]);
-        let is_zero = |counter: usize| match access(counter).map(|access| access.buffer) {
-            Some(BufferId::Constant(index)) => loops.constants[index].scalar::<i64>() == Ok(0),
-            _ => false,
-        };
-        let stacks = control.stacks().filter(|&(_, counter)| is_zero(counter));
-        let stacks: Vec<usize> = stacks.map(|(operand, _)| operand).collect();
-        for &stack in &stacks {
-            let Some(BufferId::Temporary(temporary)) = access(stack).map(|access| access.buffer)
-            else {
-                continue;
-            };
-            let is_initial = |access: &Access| access.buffer == BufferId::Temporary(temporary);
-            let readers = loops.nests.iter().flat_map(|nest| &nest.accesses);
-            let is_only_initial = readers.filter(|access| is_initial(access)).count() == 1
-                && (0..operands.len())
-                    .filter(|&operand| access(operand).is_some_and(is_initial))
-                    .all(|operand| stacks.contains(&operand));
-            let writes = |nest: &LoopNest| {
-                nest.stores.iter().filter(|store| is_initial(&store.target)).count()
-            };
-            let mut writers =
-                (0..loops.nests.len()).filter(|&index| writes(&loops.nests[index]) > 0);
-            if let (true, Some(writer), None) = (is_only_initial, writers.next(), writers.next())
-                && writes(&loops.nests[writer]) == loops.nests[writer].stores.len()
-            {
-                unread.push(writer);
-            }
-        }
-    }
-    unread
+    let nests = loops.nests.iter().zip(nests);
+    nests
+        .filter_map(|(nest, compiled)| Some((nest, compiled.control.as_deref()?)))
+        .flat_map(|(nest, control)| unread_initial_values(loops, nest, control))
+        .collect()
+}
+
+/// The nests that write only the initial values of the stacks of one loop.
+fn unread_initial_values(loops: &LoopNests, nest: &LoopNest, control: &ControlCode) -> Vec<usize> {
+    let operands = &nest.instructions[0].operands;
+    let buffer = |operand: usize| Some(nest.accesses[operands[operand].access()?].buffer);
+    let is_zero = |counter: usize| match buffer(counter) {
+        Some(BufferId::Constant(index)) => loops.constants[index].scalar::<i64>() == Ok(0),
+        _ => false,
+    };
+    let stacks: Vec<usize> = control
+        .stacks()
+        .filter(|&(_, counter)| is_zero(counter))
+        .map(|(operand, _)| operand)
+        .collect();
+    let is_unread = |&initial: &BufferId| {
+        let mut of_initial = (0..operands.len()).filter(|&other| buffer(other) == Some(initial));
+        let accesses = loops.nests.iter().flat_map(|nest| &nest.accesses);
+        of_initial.all(|operand| stacks.contains(&operand))
+            && accesses.filter(|access| access.buffer == initial).count() == 1
+    };
+    let initial = stacks.iter().filter_map(|&stack| buffer(stack));
+    initial
+        .filter(|buffer| matches!(buffer, BufferId::Temporary(_)))
+        .filter(is_unread)
+        .filter_map(|buffer| only_writer(loops, buffer))
+        .collect()
+}
+
+/// The nest that writes a buffer, if no other nest does and it writes nothing else.
+fn only_writer(loops: &LoopNests, buffer: BufferId) -> Option<usize> {
+    let is_written = |store: &Store| store.target.buffer == buffer;
+    let mut writers =
+        (0..loops.nests.len()).filter(|&nest| loops.nests[nest].stores.iter().any(is_written));
+    let writer = writers.next()?;
+    let is_only = writers.next().is_none() && loops.nests[writer].stores.iter().all(is_written);
+    is_only.then_some(writer)
 }
 
 /// Whether a run with valid inputs may fail, by an index out of range or in a loop; and whether a nest writes

@@ -54,7 +54,7 @@ const MAX_PACKED_LAYOUTS: usize = 4;
 /// Windows and broadcasts repeat elements; their panels are made in each run.
 const MAX_PACKED_GROWTH: usize = 4;
 
-/// Bytes of panels that are packed whatever the bytes of the constant: incomplete vectors have zeros.
+/// Panels of up to so many bytes are packed for a constant of any size: zeros complete their vectors.
 const MIN_PACKED_BYTES: usize = 4096;
 
 /// Cost of a multiply-add, in bytes moved: an upper bound, because costs are whole numbers.
@@ -119,9 +119,10 @@ impl Contraction {
 
     /// Packs the constant factors that runs have read, until the panels have `budget` bytes.
     pub(crate) fn pack(&self, budget: &mut usize) {
-        // Runs on other sizes, which add layouts, do not wait for packing.
-        let packed = self.packed().clone();
-        packed.iter().for_each(|(_, constant)| constant.pack(budget));
+        // Runs on other sizes, which add layouts, do not wait for packing. Most runs find nothing to pack.
+        let read: PackedFactors =
+            self.packed().iter().filter(|(_, constant)| constant.is_read()).cloned().collect();
+        read.iter().for_each(|(_, constant)| constant.pack(budget));
     }
 
     /// Frees the panels of constant factors. Returns whether there were any.

@@ -576,7 +576,7 @@ impl<'a> TiledProduct<'a> {
         Some(TiledProduct { nest, factors: [factor(0)?, factor(1)?] })
     }
 
-    /// Which of the operands move along an axis.
+    /// Whether each of the operands moves along an axis.
     fn moving(&self, axis: usize) -> [bool; 2] {
         self.factors.map(|factor| factor.axes.iter().any(|index| index.moves_with(axis)))
     }

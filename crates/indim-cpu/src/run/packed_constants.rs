@@ -75,7 +75,7 @@ pub(crate) struct PackedConstant {
     array: Array,
     /// Offset of the operand's first element in the constant, in bytes.
     offset: isize,
-    /// Whether a run has read this operand and found no panels.
+    /// Whether a run has read this operand and found no panels, since they were last packed.
     is_read: AtomicBool,
     panels: RwLock<Option<Arc<Array>>>,
 }
@@ -124,12 +124,16 @@ impl PackedConstant {
         size_of::<PackedConstant>() + self.layout.heap_bytes() + self.packed_bytes().unwrap_or(0)
     }
 
+    /// Whether a run has read this operand without panels.
+    pub(crate) fn is_read(&self) -> bool {
+        self.is_read.load(Ordering::Relaxed)
+    }
+
     /// Packs the constant, if a run has read it and it is not packed, and takes the bytes of the panels from
     /// the budget. Does nothing if they exceed it, or if the memory cannot be allocated.
     pub(crate) fn pack(&self, budget: &mut usize) {
         let bytes = self.layout.bytes();
-        let is_read = self.is_read.load(Ordering::Relaxed);
-        if !is_read || bytes > *budget || self.packed_bytes().is_some() {
+        if !self.is_read() || bytes > *budget || self.packed_bytes().is_some() {
             return;
         }
         // SAFETY: `pack` writes each byte of the panels before they are handed out.
@@ -142,6 +146,7 @@ impl PackedConstant {
         // - the memory is new, has the bytes of the layout, and is aligned to 64 bytes.
         unsafe { self.layout.pack(self.first(), panels.as_mut_ptr().as_ptr()) }
         *self.panels.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(panels));
+        self.is_read.store(false, Ordering::Relaxed);
         *budget -= bytes;
     }
 

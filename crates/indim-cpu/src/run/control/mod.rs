@@ -1,7 +1,7 @@
 //! Loops and branches: nests that run programs of their own, one for each region.
 //!
 //! - `branch.rs`: branches;
-//! - `stacks.rs`: states of which a loop writes each row once;
+//! - `stacks.rs`: states whose rows a loop writes once each;
 //! - `while_loop.rs`: loops, whose states are in two buffers each, or in one that every step overwrites.
 //!
 //! The programs are compiled with the graph. Their arrays and temporaries are in the memory that the nest

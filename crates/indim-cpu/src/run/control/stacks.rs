@@ -1,5 +1,4 @@
-//! Stacks: states of which the steps of a loop write each row once, so that no step needs their initial
-//! values.
+//! Stacks: states whose rows the steps of a loop write once each, so that no step needs their initial values.
 
 use indim_graph::{Graph, NodeKind, Region, ValueId};
 use indim_ops::{Op, ScatterOp};
