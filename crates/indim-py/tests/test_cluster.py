@@ -64,8 +64,8 @@ def process_ids(client):
 def kill_a_worker(client, writing, path):
     """Kills one worker when the first chunks of the result are written; the cluster restarts it."""
     # The folders of chunks in both formats of Zarr.
-    while not any([*path.glob("c/*/*/*"), *path.glob("[0-9]*")]):
-        time.sleep(0.05)
+    while writing.status == "pending" and not any([*path.glob("c/*/*/*"), *path.glob("[0-9]*")]):
+        time.sleep(0.005)
     pid = next(pid for pid in process_ids(client) if pid is not None)
     assert writing.status == "pending"
     os.kill(pid, signal.SIGKILL)

@@ -115,9 +115,18 @@ def test_calls_from_many_threads_at_once():
         assert all(executor.map(work, range(16)))
 
 
-def test_the_lock_of_the_interpreter_is_released():
+@pytest.fixture
+def no_switches():
+    """Other threads run only while the lock of the interpreter is released."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def test_the_lock_of_the_interpreter_is_released(no_switches):
     x = np.linspace(0, 1, LARGE)
-    ticks = []
+    ticks, within = [], 0
     is_over = threading.Event()
 
     def tick():
@@ -128,15 +137,19 @@ def test_the_lock_of_the_interpreter_is_released():
     ticker = threading.Thread(target=tick)
     ticker.start()
     try:
-        start = time.perf_counter()
-        indim.evaluate(
-            "sin(x) + cos(x) + tan(x) + exp(x) + log(x + 1) + sqrt(x) + tanh(x) + sinh(x) + cbrt(x)"
-        )
-        end = time.perf_counter()
+        # On a fast machine a run is shorter than a tick.
+        for _ in range(1000):
+            start = time.perf_counter()
+            indim.evaluate("sin(x) + cos(x) + tan(x) + exp(x) + log(x + 1) + sqrt(x) + tanh(x) + cbrt(x)")
+            end = time.perf_counter()
+            within += sum(start < tick < end for tick in ticks)
+            ticks.clear()
+            if within >= 3:
+                break
     finally:
         is_over.set()
         ticker.join()
-    assert sum(start < tick < end for tick in ticks) >= 3
+    assert within >= 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
@@ -227,16 +240,12 @@ def test_a_long_evaluation_stops_on_ctrl_c(threads):
         # A process started in the background may ignore the signal.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         indim.set_num_threads({threads})
-        # A result of 256 MB; the operations take tens of seconds.
-        x = np.broadcast_to(np.float64(0.3), (1 << 25,))
-        text = "x"
-        for _ in range(120):
-            text = "sin(" + text + ") + cos(x * 3)"
-        y = np.linspace(0, 1, 1 << 25)
+        # 10^14 calls of functions: hours on any machine.
+        x = np.linspace(0.1, 1, 10_000_000)
         print("start", flush=True)
         start = time.perf_counter()
         try:
-            indim.evaluate(text, {{"x": y}})
+            indim.evaluate("max(lgamma(x) ** y, axis=1)", {{"x": x[:, None], "y": x}})
             print("finished", time.perf_counter() - start)
         except KeyboardInterrupt:
             print("interrupted", time.perf_counter() - start)
@@ -247,28 +256,26 @@ def test_a_long_evaluation_stops_on_ctrl_c(threads):
     assert said == "interrupted" and float(seconds) < 20, output
 
 
-def test_compiling_releases_the_lock():
-    # The interval of switches is long: other threads run only while the lock is released.
-    text = "x" + "".join(f"+sin(x*{k})" for k in range(5000))
-    indim.evaluate(text, x=np.ones(3))  # The text is parsed, so a call with other types only compiles.
-    started, state = threading.Event(), {"done": False}
+def test_compiling_releases_the_lock(no_switches):
+    def runs_while_compiling(first):
+        text = "x" + "".join(f"+sin(x*{k})" for k in range(first, first + 5000))
+        indim.evaluate(text, x=np.ones(3))  # The text is parsed, so a call with other types only compiles.
+        started, state = threading.Event(), {"done": False}
 
-    def compile_it():
-        started.set()
-        indim.evaluate(text, x=np.ones(3, np.float32))
-        state["done"] = True
+        def compile_it():
+            started.set()
+            indim.evaluate(text, x=np.ones(3, np.float32))
+            state["done"] = True
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1000)
-    try:
         thread = threading.Thread(target=compile_it)
         thread.start()
         started.wait()
         is_running = not state["done"]
         thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert is_running
+        return is_running and state["done"]
+
+    # On a busy machine this thread may wait for a processor for longer than a compilation takes.
+    assert any(runs_while_compiling(first) for first in range(5))
 
 
 def test_compiling_counts_towards_the_limit_of_memory():
