@@ -35,6 +35,7 @@ pub use run::forecast::Forecast;
 pub use run::groups::TiledGroup;
 pub use run::in_place::InPlace;
 pub use run::memory_piece::MemoryPiece;
+pub use run::named::sort_by_name;
 pub use run::options::{NestTimes, Progress, RunOptions, Threads};
 pub use run::output_order::Order;
 pub use run::symbolic::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};

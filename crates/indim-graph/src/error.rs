@@ -331,6 +331,15 @@ pub enum GraphErrorKind {
         /// The number of parameters.
         count: usize,
     },
+    /// A graph has no parameter with this name.
+    UnknownParameterName {
+        /// The name that no parameter has.
+        name: String,
+        /// The names of the graph's first parameters, those that the message lists.
+        parameters: Vec<String>,
+        /// The number of parameters.
+        count: usize,
+    },
     /// An output of a vectorised graph differs between the elements of the batch, and has no batch axis.
     BatchedOutput {
         /// The position of the output.
@@ -446,7 +455,8 @@ impl GraphError {
                 ErrorCode::NOT_DIFFERENTIABLE
             }
             GraphErrorKind::NotOneNumber => ErrorCode::NOT_ONE_NUMBER,
-            GraphErrorKind::UnknownParameter { .. } => ErrorCode::UNKNOWN_PARAMETER,
+            GraphErrorKind::UnknownParameter { .. }
+            | GraphErrorKind::UnknownParameterName { .. } => ErrorCode::UNKNOWN_PARAMETER,
             GraphErrorKind::BatchedOutput { .. } => ErrorCode::BATCHED_OUTPUT,
         }
     }
@@ -870,6 +880,15 @@ impl fmt::Display for Headline<'_> {
             }
             GraphErrorKind::UnknownParameter { index, count } => {
                 write!(formatter, "parameter {index} does not exist in a graph with {count}")
+            }
+            GraphErrorKind::UnknownParameterName { name, parameters, count } => {
+                let quoted = |name: &String| format!("`{}`", printable(name));
+                let mut listed: Vec<String> = parameters.iter().map(quoted).collect();
+                if listed.len() < *count {
+                    listed.push("…".to_owned());
+                }
+                let (name, listed) = (quoted(name), listed.join(", "));
+                write!(formatter, "no parameter is called {name}; the graph has {count}: {listed}")
             }
             GraphErrorKind::BatchedOutput { output } => write!(
                 formatter,

@@ -16,7 +16,7 @@ mod control;
 mod derivative;
 
 pub use batching::Vectorize;
-pub use derivative::Differentiate;
+pub use derivative::{Differentiate, ParameterSelection};
 
 use indim_builder::Value;
 use indim_graph::GraphError;

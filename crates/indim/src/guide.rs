@@ -176,7 +176,7 @@
 //! let x = b.parameter("x", DType::F64, [2, 3])?;
 //! let predicted = b.mul(&x, &w, &[1])?.sum(1);
 //! let loss = (predicted - 1).square().mean(());
-//! let graph = b.finish(&[loss])?.value_and_gradient(&[0])?; // with respect to w
+//! let graph = b.finish(&[loss])?.value_and_gradient(&["w"])?;
 //!
 //! let w = Array::new([3], vec![1.0, 0.0, 0.0])?;
 //! let x = Array::new([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;

@@ -41,6 +41,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Loops and branches are values too. Gradients and batches of a graph are graphs:
+//!
+//! ```
+//! use indim::prelude::*;
+//!
+//! let b = GraphBuilder::new();
+//! let x = b.parameter("x", DType::F64, [])?;
+//! // Newton's method. The body takes a builder, the step and the states, and returns the next states.
+//! let root = b.fori_loop(0..6, &[x.clone()], |_, _, states| {
+//!     let root = &states[0];
+//!     Ok(vec![(root + &x / root) / 2])
+//! })?;
+//! let gradient = b.finish(&root)?.gradient(&["x"])?;
+//! let of_batch = compile(&gradient.vmap(2, &[Some(0)], &[Some(0)])?, &CompileOptions::default())?;
+//! let results = of_batch.run(&[ArrayView::from_slice([2], &[1.0, 4.0])?])?;
+//! assert!(results[0].elements::<f64>()?.iter().zip([0.5, 0.25]).all(|(d, e)| (d - e).abs() < 1e-6));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! In a debug build of your crate Cargo compiles indim without optimisation too. Two lines of your
 //! `Cargo.toml` prevent that:
 //!
@@ -62,7 +81,7 @@
 //! | expressions, graphs and arrays as text | [`text`]; [`literal`]; [`print`](mod@print) |
 //! | files: `.npy`; `.npz`, `.safetensors`, Zarr, PNG, TIFF, CSV by features of these names | [`files`] |
 //! | arrays larger than memory: programs over files, piece by piece | [`stream`] |
-//! | other systems' files: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names | `formats` |
+//! | models in files: `LoadedModel::open("m.onnx")?`; features `onnx`, `openvino`, `xla` | `formats` |
 //! | explanations: pictures, loops, costs, also as SVG and JSON | [`explain`] |
 //! | checks: one element at a time | [`reference`](mod@reference) |
 //! | one call, checked when it is compiled | `eval!`, with the feature `macros` |

@@ -5,7 +5,7 @@
 //!
 //! let b = GraphBuilder::new();
 //! let x = b.parameter("x", DType::F64, [3])?;
-//! let gradient = b.finish(&[x.square().sum(())])?.gradient(&[0])?;
+//! let gradient = b.finish(&[x.square().sum(())])?.gradient(&["x"])?;
 //! let executable = compile(&gradient, &CompileOptions::default())?;
 //! let x = Array::new([3], vec![1.0, 2.0, 3.0])?;
 //! assert_eq!(executable.run(&[ArrayView::from(&x)])?[0].to_string(), "[2. 4. 6.]");

@@ -47,7 +47,7 @@ pub(crate) mod groups;
 pub(crate) mod in_place;
 mod indices;
 pub(crate) mod memory_piece;
-mod named;
+pub(crate) mod named;
 pub(crate) mod options;
 pub(crate) mod output_order;
 mod overlap;

@@ -63,22 +63,31 @@ impl Executable {
         &self,
         named: &[(&str, ArrayView<'a>)],
     ) -> Result<Vec<ArrayView<'a>>, RunError> {
-        let names = &self.parameter_names;
-        for (index, (name, _)) in named.iter().enumerate() {
-            if !names.iter().any(|known| known == name) {
-                return Err(RunError::UnknownInput {
-                    name: (*name).to_owned(),
-                    known: names.to_vec(),
-                });
-            }
-            if named[..index].iter().any(|(earlier, _)| earlier == name) {
-                return Err(RunError::DuplicateInput { name: (*name).to_owned() });
-            }
-        }
-        let array = |wanted: &String| match named.iter().find(|(name, _)| name == wanted) {
-            Some((_, array)) => Ok(array.clone()),
-            None => Err(RunError::MissingInput { name: wanted.clone() }),
+        let arrays = sort_by_name(&self.parameter_names, named)?;
+        let array = |(name, array): (&String, Option<ArrayView<'a>>)| {
+            array.ok_or_else(|| RunError::MissingInput { name: name.clone() })
         };
-        names.iter().map(array).collect()
+        self.parameter_names.iter().zip(arrays).map(array).collect()
     }
+}
+
+/// The arrays in the order of `names`; `None` for a name without an array.
+///
+/// # Errors
+/// `unknown-input`, `duplicate-input`.
+pub fn sort_by_name<'a>(
+    names: &[String],
+    named: &[(&str, ArrayView<'a>)],
+) -> Result<Vec<Option<ArrayView<'a>>>, RunError> {
+    let mut arrays = vec![None; names.len()];
+    for (name, array) in named {
+        let Some(position) = names.iter().position(|known| known == name) else {
+            let name = (*name).to_owned();
+            return Err(RunError::UnknownInput { name, known: names.to_vec() });
+        };
+        if arrays[position].replace(array.clone()).is_some() {
+            return Err(RunError::DuplicateInput { name: (*name).to_owned() });
+        }
+    }
+    Ok(arrays)
 }

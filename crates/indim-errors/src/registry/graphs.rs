@@ -326,9 +326,9 @@ codes! {
         raised_by: ["indim-graph"],
     }
     UNKNOWN_PARAMETER = "unknown-parameter" {
-        title: "A graph has no parameter of this number",
-        explanation: "Parameters are counted from 0. The message states how many the graph has. Give a \
-            smaller number.",
+        title: "A graph has no parameter of this number or name",
+        explanation: "Parameters are counted from 0. The message states how many the graph has, and their \
+            names where a name was given. Correct the number or the name.",
         example: Words("The gradient with respect to parameter 7 of a graph with one parameter is \
             requested."),
         raised_by: ["indim-graph"],

@@ -10,6 +10,7 @@
 //! operations without a derivative. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and
 //! `contraction.rs` have the rules of other kinds of nodes, `branches.rs` and `loops.rs` those of branches
 //! and of loops whose length `trip_count.rs` finds; `rule.rs` defines the arguments and results of rules.
+//! `selection.rs` finds parameters by name.
 //! `copy.rs` copies the used part of a graph. `forward.rs` has forward mode: it carries tangents through
 //! loops and branches, and derives the rest from reverse mode.
 //!
@@ -30,6 +31,7 @@ mod loops;
 mod reduction;
 mod rule;
 mod scan;
+mod selection;
 mod sort;
 mod structural;
 mod sweep;
@@ -43,12 +45,16 @@ use indim_ops::{ArrayType, DTypeClass};
 
 use crate::BuildResult;
 use indim_builder::{GraphBuilder, Value};
+pub use selection::ParameterSelection;
 use sweep::{Sweep, SweptParameters};
 
 /// The name of the operation in errors about parameters and outputs of a graph.
 const GRADIENT: &str = "gradient";
 
 /// Derivatives of a graph, as graphs of the same operations.
+///
+/// `wrt` are the parameters with respect to which the graph is differentiated, by position, `&[0]`, or by
+/// name, `&["x"]`.
 pub trait Differentiate {
     /// The vector-Jacobian product: a graph that computes the gradients with respect to the parameters `wrt`
     /// from a cotangent for each output.
@@ -68,7 +74,7 @@ pub trait Differentiate {
     /// let v = b.parameter("v", DType::F32, [3])?;
     /// let graph = b.finish(&[b.mul(&x, &v, &[1])?])?;
     ///
-    /// let pullback = graph.vjp(&[1])?; // with respect to v
+    /// let pullback = graph.vjp(&["v"])?; // or `&[1]`
     /// let x = Array::new([2, 3], vec![1.0f32, 2.0, 3.0, 10.0, 20.0, 30.0])?;
     /// let v = Array::new([3], vec![5.0f32; 3])?;
     /// let cotangent = Array::new([2, 3], vec![1.0f32, 1.0, 1.0, 1.0, 1.0, 2.0])?;
@@ -83,13 +89,13 @@ pub trait Differentiate {
     /// `trigamma`, loops of unknown length, scatters that multiply, and cumulative products of complex
     /// numbers; E5 `too-large` if sums in double precision, or the saved states of a loop, do not fit into
     /// memory; `region-limit` if the body of a loop becomes too large.
-    fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+    fn vjp(&self, wrt: &(impl ParameterSelection + ?Sized)) -> Result<Graph, GraphError>;
 
     /// Like [`Differentiate::vjp`], with the outputs of this graph before the gradients.
     ///
     /// # Errors
     /// Like [`Differentiate::vjp`].
-    fn value_and_vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+    fn value_and_vjp(&self, wrt: &(impl ParameterSelection + ?Sized)) -> Result<Graph, GraphError>;
 
     /// A graph that computes the gradients of the only output, a real scalar, with respect to the parameters
     /// `wrt`. It has the parameters of this graph.
@@ -112,13 +118,16 @@ pub trait Differentiate {
     ///
     /// # Errors
     /// `not-one-number` unless the graph has one output, a real scalar; those of [`Differentiate::vjp`].
-    fn gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+    fn gradient(&self, wrt: &(impl ParameterSelection + ?Sized)) -> Result<Graph, GraphError>;
 
     /// Like [`Differentiate::gradient`], with the output of this graph before the gradients.
     ///
     /// # Errors
     /// Like [`Differentiate::gradient`].
-    fn value_and_gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+    fn value_and_gradient(
+        &self,
+        wrt: &(impl ParameterSelection + ?Sized),
+    ) -> Result<Graph, GraphError>;
 
     /// The Jacobian-vector product: a graph that computes the derivative of each output in the direction of
     /// tangents of the parameters `wrt`.
@@ -149,33 +158,36 @@ pub trait Differentiate {
     ///
     /// # Errors
     /// Like [`Differentiate::vjp`], but not for loops of unknown length.
-    fn jvp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
+    fn jvp(&self, wrt: &(impl ParameterSelection + ?Sized)) -> Result<Graph, GraphError>;
 }
 
 impl Differentiate for Graph {
     #[track_caller]
-    fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derive(self, wrt, Seeds::Parameters, PrimalOutputs::Omitted)
+    fn vjp(&self, wrt: &(impl ParameterSelection + ?Sized)) -> Result<Graph, GraphError> {
+        derive(self, &wrt.positions(self)?, Seeds::Parameters, PrimalOutputs::Omitted)
     }
 
     #[track_caller]
-    fn value_and_vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derive(self, wrt, Seeds::Parameters, PrimalOutputs::Included)
+    fn value_and_vjp(&self, wrt: &(impl ParameterSelection + ?Sized)) -> Result<Graph, GraphError> {
+        derive(self, &wrt.positions(self)?, Seeds::Parameters, PrimalOutputs::Included)
     }
 
     #[track_caller]
-    fn gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derive(self, wrt, Seeds::One, PrimalOutputs::Omitted)
+    fn gradient(&self, wrt: &(impl ParameterSelection + ?Sized)) -> Result<Graph, GraphError> {
+        derive(self, &wrt.positions(self)?, Seeds::One, PrimalOutputs::Omitted)
     }
 
     #[track_caller]
-    fn value_and_gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derive(self, wrt, Seeds::One, PrimalOutputs::Included)
+    fn value_and_gradient(
+        &self,
+        wrt: &(impl ParameterSelection + ?Sized),
+    ) -> Result<Graph, GraphError> {
+        derive(self, &wrt.positions(self)?, Seeds::One, PrimalOutputs::Included)
     }
 
     #[track_caller]
-    fn jvp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        forward::jvp(self, wrt)
+    fn jvp(&self, wrt: &(impl ParameterSelection + ?Sized)) -> Result<Graph, GraphError> {
+        forward::jvp(self, &wrt.positions(self)?)
     }
 }
 

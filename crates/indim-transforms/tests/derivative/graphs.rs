@@ -122,6 +122,25 @@ fn operations_without_a_derivative_are_refused_by_name() {
 }
 
 #[test]
+fn parameters_are_selected_by_position_or_by_name() {
+    let b = GraphBuilder::new();
+    let [x, y] = ["x", "y"].map(|name| b.parameter(name, F64, []).unwrap());
+    let graph = b.finish(&[x.square() * y]).unwrap();
+    let by_position = graph.value_and_gradient(&[1, 0]).unwrap();
+    assert_eq!(graph.value_and_gradient(&["y", "x"]).unwrap().to_string(), by_position.to_string());
+    assert_eq!(graph.jvp(&["y"]).unwrap().to_string(), graph.jvp(&vec![1]).unwrap().to_string());
+    assert_eq!(
+        graph.vjp(["x"].as_slice()).unwrap().to_string(),
+        graph.vjp(&[0]).unwrap().to_string()
+    );
+
+    let unknown = graph.gradient(&["x", "z"]).unwrap_err();
+    assert_eq!(unknown.code(), "unknown-parameter");
+    assert_eq!(unknown.headline(), "no parameter is called `z`; the graph has 2: `x`, `y`");
+    assert!(unknown.to_string().contains("graphs.rs"), "{unknown}");
+}
+
+#[test]
 fn nextafter_of_a_constant_is_allowed() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", F64, []).unwrap();

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use indim_builder::GraphBuilder;
-use indim_cpu::{Array, ArrayView, CompileOptions, Executable, RunOptions, compile};
+use indim_cpu::{
+    Array, ArrayView, CompileOptions, Executable, RunError, RunOptions, compile, sort_by_name,
+};
 use indim_model::outline::{OutlineOptions, ValueType};
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, ModelInput, ModelProgram,
@@ -216,6 +218,48 @@ impl LoadedModel {
     /// Those of [`LoadedModel::compiled`] and of [`Executable::run`].
     pub fn run(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<Array>, LoadError> {
         self.run_with(inputs, &RunOptions::default())
+    }
+
+    /// Like [`LoadedModel::run`], with named inputs in any order. An input that is not named has its default.
+    ///
+    /// ```
+    /// use indim::Array;
+    /// use indim::formats::LoadedModel;
+    ///
+    /// let text = "
+    /// func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+    ///   %0 = stablehlo.subtract %x, %y : tensor<2xf32>
+    ///   return %0 : tensor<2xf32>
+    /// }";
+    /// let model = LoadedModel::from_bytes("difference.mlir", text)?;
+    /// let (x, y) = (Array::from(vec![3.0f32, 5.0]), Array::from(vec![1.0f32, 2.0]));
+    /// let results = model.run_named(&[("y", y.view()), ("x", x.view())])?;
+    /// assert_eq!(results[0].elements::<f32>(), Ok(&[2.0, 3.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`LoadedModel::bind`] and [`LoadedModel::run`].
+    pub fn run_named(&self, named: &[(&str, ArrayView<'_>)]) -> Result<Vec<Array>, LoadError> {
+        self.run(&self.bind(named)?)
+    }
+
+    /// The arrays in the order of the inputs, for the methods that run; `None` is an input with its default.
+    ///
+    /// # Errors
+    /// `unknown-input`; `duplicate-input`; `missing-input` for an input without a default.
+    pub fn bind<'a>(
+        &self,
+        named: &[(&str, ArrayView<'a>)],
+    ) -> Result<Vec<Option<ArrayView<'a>>>, LoadError> {
+        let names: Vec<String> = self.inputs().iter().map(|input| input.name.clone()).collect();
+        let arrays = sort_by_name(&names, named).map_err(|error| self.error(error))?;
+        for (input, array) in self.inputs().iter().zip(&arrays) {
+            if array.is_none() && !input.has_default {
+                return Err(self.error(RunError::MissingInput { name: input.name.clone() }));
+            }
+        }
+        Ok(arrays)
     }
 
     /// Like [`LoadedModel::run`], with options.

@@ -11,6 +11,7 @@ mod lint_operands;
 mod lint_operator_sets;
 mod lint_sequences;
 mod loops;
+mod named_inputs;
 mod onnx_control;
 mod onnx_control_random;
 mod onnx_layers;

@@ -9,7 +9,7 @@ fn runs() -> Result<(), Box<dyn std::error::Error>> {
     let x = b.parameter("x", DType::F64, [4, 2])?;
     let y = b.parameter("y", DType::F64, [4])?;
     let loss = (b.numpy().mul(&x, &w)?.sum(1) - y).square().mean(());
-    let step = b.finish(&[loss])?.value_and_gradient(&[0])?; // with respect to w
+    let step = b.finish(&[loss])?.value_and_gradient(&["w"])?;
     let step = compile(&step, &CompileOptions::default())?;
 
     let x = Array::new([4, 2], vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 1.0])?;
