@@ -38,6 +38,8 @@ pub(crate) struct Scatter {
     /// Whether elements without updates keep their bits. Folds of floats make NaN canonical, and a `bool`
     /// becomes 0 or 1.
     keeps_bits: bool,
+    /// Whether a target with updates gets the bits of the last one.
+    copies_updates: bool,
     /// Bytes of an element.
     element_bytes: usize,
     /// Number of stores, which are the first operands of the nest.
@@ -117,6 +119,7 @@ impl Scatter {
         let dtype = instruction.dtype;
         Some(Arc::new(Scatter {
             keeps_bits: dtype.is_integer() || op == ScatterOp::Set && dtype != DType::Bool,
+            copies_updates: op == ScatterOp::Set && dtype != DType::Bool,
             element_bytes: dtype.size(),
             axis,
             rank: nest.stores[0].target.axes.len(),
@@ -159,7 +162,13 @@ impl NestCode for Scatter {
             let same = |axis: usize| strides[store][axis] == strides[self.operand][axis];
             (0..self.rank).all(|axis| shape[axis] == 1 || same(axis))
         };
+        let is_contiguous = |operand: usize| {
+            let stride = inner.strides_of(operand).last();
+            stride.is_none_or(|&stride| stride == self.element_bytes as isize)
+        };
+        let mut copied = (0..self.stores).chain([self.updates]);
         Some(Arc::new(BoundScatter {
+            copies_rows: self.copies_updates && copied.all(is_contiguous),
             has_one_update,
             has_strides_of_operand: (0..self.stores).all(has_strides_of_operand),
             size: shape[self.axis],
@@ -238,6 +247,8 @@ struct IndexLoop {
 #[derive(Debug, Clone)]
 struct BoundScatter {
     scatter: Scatter,
+    /// Whether updates are copied to their targets, because both are contiguous along the innermost axis.
+    copies_rows: bool,
     has_one_update: bool,
     /// Whether the stores have the strides of the operand.
     has_strides_of_operand: bool,
@@ -384,6 +395,21 @@ impl BoundScatter {
         for number in 0..axes.iter().product() {
             let run = |operand: usize| self.run_of(bases, operand, place, number);
             let (from, updated) = (run(self.scatter.operand), run(self.scatter.updates));
+            if let (true, Some(&last)) = (self.copies_rows, updates.last()) {
+                let from = updated.offset_by(last).first.cast_const();
+                for store in 0..self.scatter.stores {
+                    // SAFETY: the update and the target have `length` contiguous elements along the innermost
+                    // axis, which the caller ensures are valid.
+                    unsafe {
+                        core::ptr::copy(
+                            from,
+                            run(store).first,
+                            length * self.scatter.element_bytes,
+                        );
+                    }
+                }
+                continue;
+            }
             for first in (0..length).step_by(MAX_ACCUMULATORS) {
                 let count = MAX_ACCUMULATORS.min(length - first);
                 // SAFETY:

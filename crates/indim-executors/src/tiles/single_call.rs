@@ -5,7 +5,8 @@ use indim_loops::walk::Walk;
 use indim_targets::Function;
 use smallvec::SmallVec;
 
-use crate::tiles::code::TileCode;
+use crate::tiles::code::{Callee, TileCode};
+use crate::tiles::gather::{Gather, GatherOperands, GatherWalk};
 use crate::tiles::wiring::Wiring;
 
 /// Upper bound of the operands of a nest that one call runs.
@@ -19,8 +20,20 @@ const INLINE_ITEMS: usize = 4;
 pub(super) struct SingleCall {
     /// The address of each operand of the function.
     operands: SmallVec<[OperandAddress; INLINE_ITEMS]>,
+    /// The operands of the function that are rows of tables, and their positions in `operands`, which have
+    /// the addresses of the tables.
+    table_rows: Vec<(usize, TableRow)>,
     rows: usize,
     elements: usize,
+}
+
+/// A row of a table, selected by one index and read in place.
+#[derive(Debug, Clone)]
+struct TableRow {
+    gather: Gather,
+    walk: GatherWalk,
+    table: OperandAddress,
+    indices: OperandAddress,
 }
 
 /// An address in a run of one tile: an operand of the nest, or memory of the run, and an offset.
@@ -62,21 +75,39 @@ impl SingleCall {
         let (functions, stores) = (code.functions.as_ref()?, code.nest.stores.len());
         let accesses = code.nest.accesses.len();
         let is_one_call = walk.tiles() == 1
-            && code.calls.is_empty()
             && !wiring.gathers_accesses()
             && !wiring.is_streamed
             && stores + accesses <= MAX_SINGLE_CALL_OPERANDS;
         if !is_one_call {
             return None;
         }
-        let of_access = |&register: &usize| {
+        let of_access = |register: usize| {
             (register < accesses).then(|| OperandAddress::operand(walk, stores + register))
         };
-        let written = functions.outputs.iter().map(|&register| address(register));
-        let operands = written.chain(functions.inputs.iter().map(of_access));
-        let operands = operands.collect::<Option<_>>()?;
+        // The table row that each call gives, by its register.
+        let mut calls: SmallVec<[(usize, TableRow); 1]> = SmallVec::new();
+        for (number, call) in code.calls.iter().enumerate() {
+            let Callee::Gather { gather, table, indices } = call.callee else { return None };
+            let wired = wiring.gathers.get(number)?.as_ref().filter(|wired| wired.is_in_place)?;
+            let [table, indices] = [of_access(table)?, of_access(indices)?];
+            let walk = wired.walk.clone();
+            calls.push((call.destination, TableRow { gather, walk, table, indices }));
+        }
+        let mut operands: SmallVec<[OperandAddress; INLINE_ITEMS]> =
+            functions.outputs.iter().map(|&register| address(register)).collect::<Option<_>>()?;
+        let mut table_rows = Vec::new();
+        for &register in &functions.inputs {
+            operands.push(match calls.iter().find(|(destination, _)| *destination == register) {
+                Some((_, row)) => {
+                    table_rows.push((operands.len(), row.clone()));
+                    row.table
+                }
+                None => of_access(register)?,
+            });
+        }
         let (rows, elements) = wiring.rows(walk.tile_axis, walk.step_elements);
-        Some(SingleCall { operands, rows, elements })
+        let fits = operands.len() <= MAX_SINGLE_CALL_OPERANDS;
+        fits.then_some(SingleCall { operands, table_rows, rows, elements })
     }
 
     /// Runs the tile.
@@ -95,15 +126,24 @@ impl SingleCall {
         for (to, &operand) in addresses.iter_mut().zip(&self.operands) {
             *to = address(operand);
         }
+        for (position, TableRow { gather, walk, table, indices }) in &self.table_rows {
+            let [table, indices] = [*table, *indices].map(|of| address(of).cast_const());
+            let row = GatherOperands { destination: core::ptr::null_mut(), table, indices };
+            // SAFETY: `BoundNest::run` requires that the index is readable, and that the processor has the
+            // level.
+            addresses[*position] = unsafe { gather.row(walk, row) }.cast_mut();
+        }
         let addresses = &mut addresses[..self.operands.len()];
         // SAFETY:
         // - the addresses are the caller's operands, and `BoundNest::run` requires that all their
-        //   points are valid;
+        //   points are valid; a row is one of the table, because `Gather` clamps the index;
         // - the caller passes the function and strides of the wiring, so the layout is that of the function.
         unsafe { function.run(addresses, row_strides, self.rows, self.elements) }
     }
 
     pub(super) fn count_bytes(&self, memory_use: &mut MemoryUse) {
         memory_use.add_small_vec(&self.operands);
+        memory_use.add_allocation::<(usize, TableRow)>(self.table_rows.capacity());
+        self.table_rows.iter().for_each(|(_, row)| row.walk.count_bytes(memory_use));
     }
 }
