@@ -41,5 +41,9 @@ pub use run::output_order::Order;
 pub use run::symbolic::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
 
 #[cfg(test)]
+#[path = "../tests/unit/loop_panels.rs"]
+mod loop_panels;
+
+#[cfg(test)]
 #[path = "../tests/unit/simple_executor.rs"]
 mod simple_executor;

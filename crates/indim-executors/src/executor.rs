@@ -195,6 +195,26 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         None
     }
 
+    /// The same nest with operands packed for many runs; `is_constant` marks the operands that nothing writes
+    /// during these runs. Takes the bytes of the packed operands, at most `spare_bytes`, from it. `None` if
+    /// there is nothing to pack, or no memory for it. With `are_many`, also packs operands that a single run
+    /// reads in place.
+    ///
+    /// # Safety
+    /// - `operands` are the addresses of all runs of the result, at least for the marked operands;
+    /// - until the result is dropped, the marked operands are valid for reads as in [`BoundNest::run`], and
+    ///   nothing writes them;
+    /// - the processor has the level for which the nest was compiled.
+    unsafe fn with_packed_operands(
+        &self,
+        _operands: &[*mut u8],
+        _is_constant: &[bool],
+        _are_many: bool,
+        _spare_bytes: &mut usize,
+    ) -> Option<Arc<dyn BoundNest>> {
+        None
+    }
+
     /// The same nest, divided into other tiles for several threads; `None` if the tiles of this binding suit
     /// any number of threads. If it is `Some`, one thread alone runs the tiles of this binding, in order.
     fn split_for_threads(&self) -> Option<&dyn BoundNest> {

@@ -186,7 +186,7 @@ impl Blocking {
     }
 
     /// The blocking for a method.
-    fn for_method(
+    pub(crate) fn for_method(
         method: ProductMethod,
         [batch, rows, columns, summed]: [&Axes; 4],
         kernels: &Kernels,

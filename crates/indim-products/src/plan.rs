@@ -5,7 +5,7 @@ use core::fmt;
 use indim_ops::{DType, Level};
 
 use crate::axes::{Axes, FactorGroups, ProductArray};
-use crate::blocking::Blocking;
+use crate::blocking::{Blocking, ProductMethod};
 use crate::kernels::Kernels;
 use crate::product::{AxisClass, Product, ProductError};
 
@@ -143,6 +143,27 @@ impl ProductPlan {
             level,
         };
         Ok(plan)
+    }
+
+    /// The plan for one thread that packs the operand of the vectorised axis, if this plan computes dot
+    /// products, which do not pack it: for many runs with the same operand, packed as a whole
+    /// ([`ProductPlan::packed_layout`]). Also returns the number of this operand in the product.
+    /// [`ProductPlan::max_memory`] covers the plan.
+    pub fn packing(&self) -> Option<(ProductPlan, usize)> {
+        let ProductPlan { batch, rows, columns, summed, .. } = self;
+        if self.blocking.method != ProductMethod::Dots {
+            return None;
+        }
+        let (all, method) = ([batch, rows, columns, summed], ProductMethod::Tiles);
+        let plan = ProductPlan {
+            blocking: Blocking::for_method(method, all, &self.kernels, 1),
+            batch: batch.clone(),
+            rows: rows.clone(),
+            columns: columns.clone(),
+            summed: summed.clone(),
+            ..*self
+        };
+        Some((plan, usize::from(!self.is_exchanged)))
     }
 
     /// The maximum scratch memory and shared memory, in bytes, of a plan for the same sizes and any strides.

@@ -464,6 +464,12 @@ impl BoundProgram {
         Ok(())
     }
 
+    /// Whether [`BoundProgram::prepare`] has anything to do for nest `index`.
+    pub(crate) fn is_prepared(&self, index: usize) -> bool {
+        self.scratch.counter_nests.contains(&index)
+            || self.checks.iter().any(|bound| bound.check.nest == index)
+    }
+
     /// Prepares the nests of a group, and runs the group tile by tile.
     fn run_group(
         &self,

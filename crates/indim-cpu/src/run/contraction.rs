@@ -17,9 +17,9 @@ use indim_loops::loop_nest::{Access, BufferId, Local, LoopNest, StandaloneInstru
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, Level};
-use indim_products::{AxisClass, Product, ProductAxis, ProductPlan, ProductPointers};
+use indim_products::{AxisClass, PackedLayout, Product, ProductAxis, ProductPlan, ProductPointers};
 
-use crate::run::packed_constants::PackedConstant;
+use crate::run::packed_constants::{LoopPanels, PackedConstant};
 
 /// A contraction for arrays of any sizes.
 #[derive(Debug, Clone)]
@@ -50,12 +50,16 @@ type PackedFactors = Vec<(usize, Arc<PackedConstant>)>;
 /// nearly always have the same layout.
 const MAX_PACKED_LAYOUTS: usize = 4;
 
-/// Maximum bytes of the panels of a constant, for each of its bytes. Widening at most doubles an element.
+/// Maximum bytes of panels of an operand, for each byte of its array. Widening at most doubles an element.
 /// Windows and broadcasts repeat elements; their panels are made in each run.
 const MAX_PACKED_GROWTH: usize = 4;
 
-/// Panels of up to so many bytes are packed for a constant of any size: zeros complete their vectors.
+/// Panels of up to so many bytes are packed for an operand of any size: zeros complete vectors.
 const MIN_PACKED_BYTES: usize = 4096;
+
+/// Maximum bytes of panels of an operand that a single step would read in place. Larger ones leave L2, and
+/// then memory bounds the product.
+const MAX_BYTES_IN_PLACE: usize = 512 * 1024;
 
 /// Cost of a multiply-add, in bytes moved: an upper bound, because costs are whole numbers.
 const BYTES_PER_PRODUCT: usize = 1;
@@ -141,8 +145,7 @@ impl Contraction {
         [0, 1].map(|factor| {
             let array = self.constants[factor].as_ref()?;
             let layout = plan.packed_layout(factor)?;
-            let max_bytes = array.bytes().len().saturating_mul(MAX_PACKED_GROWTH);
-            if layout.bytes() > max_bytes.max(MIN_PACKED_BYTES) {
+            if layout.bytes() > self.max_panel_bytes(nest, factor) {
                 return None;
             }
             let access = &nest.nest.accesses[self.operands[factor] - self.stores];
@@ -161,6 +164,12 @@ impl Contraction {
             packed.push((factor, Arc::clone(&constant)));
             Some(constant)
         })
+    }
+
+    /// Maximum bytes of the panels of a factor that many runs read.
+    fn max_panel_bytes(&self, nest: &SizedNest<'_>, factor: usize) -> usize {
+        let bytes = nest.array_bytes(&nest.nest.accesses[self.operands[factor] - self.stores]);
+        bytes.saturating_mul(MAX_PACKED_GROWTH).max(MIN_PACKED_BYTES)
     }
 
     /// The product for these sizes and strides of the operands of the nest.
@@ -221,7 +230,9 @@ impl NestCode for Contraction {
                 copies: copies.clone(),
                 sizes: sizes.clone(),
                 packed: self.packed_constants(nest, &plan),
-                plan,
+                loop_panels: [None, None],
+                max_panel_bytes: [0, 1].map(|factor| self.max_panel_bytes(nest, factor)),
+                plan: Arc::new(plan),
                 out_size: self.out.size(),
                 divided: None,
             }
@@ -301,7 +312,7 @@ impl NestCode for Contraction {
 }
 
 /// A contraction bound to sizes and strides.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct BoundContraction {
     operands: [usize; 2],
     /// Strides in bytes of each store along the axes of the result. The product writes the first store, which
@@ -311,7 +322,11 @@ struct BoundContraction {
     sizes: Vec<usize>,
     /// The constant operands that runs need not pack.
     packed: [Option<Arc<PackedConstant>>; 2],
-    plan: ProductPlan,
+    /// The operands that are packed for the steps of a loop.
+    loop_panels: [Option<LoopPanels>; 2],
+    /// Maximum bytes of these panels.
+    max_panel_bytes: [usize; 2],
+    plan: Arc<ProductPlan>,
     out_size: usize,
     /// The same contraction, divided for several threads.
     divided: Option<Box<BoundContraction>>,
@@ -339,9 +354,10 @@ impl BoundContraction {
             // SAFETY: the layout is that of the plan, whose operands the caller ensures to be valid.
             constant.as_ref().and_then(|it| unsafe { it.panels(first) })
         });
-        let packed = panels.each_ref().map(|panels| match panels {
-            Some(panels) => panels.bytes().as_ptr(),
-            None => core::ptr::null(),
+        let in_loop = |factor: usize, first| self.loop_panels[factor].as_ref()?.of(first);
+        let packed = [(0, x), (1, y)].map(|(factor, first)| {
+            let panels = panels[factor].as_deref().or_else(|| in_loop(factor, first));
+            panels.map_or(core::ptr::null(), |panels| panels.bytes().as_ptr())
         });
         let pointers =
             ProductPointers { x, y, out: bases.operands[0], packed, shared: bases.shared };
@@ -355,7 +371,7 @@ impl BoundContraction {
                 // - the strides of the plan are those of the binding, so the caller ensures that operands and
                 //   results are valid, and that results overlap nothing;
                 // - the panels have the layout of the plan, and are those of a constant at the
-                //   operand's address;
+                //   operand's address, or of an operand at this address that nothing has written since;
                 // - the shared memory has the bytes of `NestCode::shared_bytes`, the maximum over all plans,
                 //   and the alignment of the scratch layout, which is 64;
                 // - the scratch memory has the bytes of the plan; only this thread borrows it;
@@ -391,7 +407,66 @@ impl BoundContraction {
     }
 }
 
+impl BoundContraction {
+    /// Packs a factor for the steps of a loop. Does nothing if constant panels exist for all runs.
+    ///
+    /// # Safety
+    /// `first` is the factor's address, and valid for reads as in [`BoundNest::run`].
+    unsafe fn pack_for_loop(&mut self, factor: usize, first: *const u8, spare_bytes: &mut usize) {
+        let is_packed = self.packed[factor].as_ref().is_some_and(|it| it.packed_bytes().is_some());
+        let Some(layout) = self.plan.packed_layout(factor).filter(|_| !is_packed) else { return };
+        if layout.bytes() <= self.max_panel_bytes[factor] {
+            // SAFETY: the caller ensures the operand; the layout is that of the plan.
+            self.loop_panels[factor] = unsafe { LoopPanels::new(&layout, first, spare_bytes) };
+        }
+    }
+}
+
 impl BoundNest for BoundContraction {
+    unsafe fn with_packed_operands(
+        &self,
+        operands: &[*mut u8],
+        is_constant: &[bool],
+        are_many: bool,
+        spare_bytes: &mut usize,
+    ) -> Option<Arc<dyn BoundNest>> {
+        let mut packed = self.clone();
+        if are_many {
+            let (plan, factor) = self.plan.packing()?;
+            let is_small = |of: PackedLayout| of.bytes() <= MAX_BYTES_IN_PLACE;
+            if !is_constant[self.operands[factor]]
+                || !plan.packed_layout(factor).is_some_and(is_small)
+            {
+                return None;
+            }
+            (packed.plan, packed.divided) = (Arc::new(plan), None);
+            let first = operands[self.operands[factor]].cast_const();
+            // SAFETY: the caller ensures the operand at this address.
+            unsafe { packed.pack_for_loop(factor, first, spare_bytes) }
+            let is_packed = packed.loop_panels[factor].is_some();
+            return is_packed.then(|| Arc::new(packed) as Arc<dyn BoundNest>);
+        }
+        for (factor, operand) in self.operands.into_iter().enumerate() {
+            if !is_constant[operand] {
+                continue;
+            }
+            let first = operands[operand].cast_const();
+            // SAFETY: the caller ensures the operand at this address.
+            unsafe { packed.pack_for_loop(factor, first, spare_bytes) }
+            if let Some(divided) = &mut packed.divided {
+                let layout = |of: &BoundContraction| of.plan.packed_layout(factor);
+                match layout(divided) == layout(self) {
+                    true => divided.loop_panels[factor].clone_from(&packed.loop_panels[factor]),
+                    // SAFETY: as above.
+                    false => unsafe { divided.pack_for_loop(factor, first, spare_bytes) },
+                }
+            }
+        }
+        let has_panels = |of: &BoundContraction| of.loop_panels.iter().any(Option::is_some);
+        let is_packed = has_panels(&packed) || packed.divided.as_deref().is_some_and(has_panels);
+        is_packed.then(|| Arc::new(packed) as Arc<dyn BoundNest>)
+    }
+
     fn split_for_threads(&self) -> Option<&dyn BoundNest> {
         self.divided.as_deref().map(|divided| divided as &dyn BoundNest)
     }
@@ -427,6 +502,7 @@ impl BoundNest for BoundContraction {
         self.copies
             .iter()
             .for_each(|strides| memory_use.add_allocation::<isize>(strides.capacity()));
+        memory_use.add_allocation::<ProductPlan>(1);
         memory_use.add_allocation::<u8>(self.plan.heap_bytes());
         self.divided.iter().for_each(|divided| divided.count_bytes(memory_use));
     }

@@ -1,5 +1,6 @@
 //! Executables: graphs compiled for this machine, to run on arrays. Holds unsafe code.
 
+use core::sync::atomic::AtomicUsize;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -275,7 +276,8 @@ impl Executable {
         inputs: &[ArrayView<'_>],
         options: &RunOptions<'_>,
     ) -> Result<Vec<Array>, RunError> {
-        self.check_memory(options, true)?;
+        let spare_bytes = self.check_memory(options, true)?.map(AtomicUsize::new);
+        let options = &RunOptions { spare_bytes: spare_bytes.as_ref(), ..*options };
         let strides = self.strides(options.order, inputs);
         let mut strides = strides.into_iter();
         let mut buffers = Vec::with_capacity(self.outputs().len());
@@ -329,7 +331,8 @@ impl Executable {
         if let Some(is_over_input) =
             is_over_input.filter(|_| !self.program.compiled.writes_before_checks)
         {
-            self.check_memory(options, false)?;
+            let spare_bytes = self.check_memory(options, false)?.map(AtomicUsize::new);
+            let options = &RunOptions { spare_bytes: spare_bytes.as_ref(), ..*options };
             return self.program.run(inputs, outputs, &is_over_input, options);
         }
         let results = self.run_checked(inputs, options)?;
@@ -339,21 +342,23 @@ impl Executable {
         Ok(())
     }
 
-    /// Checks the limit before a run, and packs constants within it.
+    /// Checks the limit before a run, and packs constants within it. Returns the bytes that remain, if there
+    /// is a limit.
     fn check_memory(
         &self,
         options: &RunOptions<'_>,
         allocates_outputs: bool,
-    ) -> Result<(), RunError> {
+    ) -> Result<Option<usize>, RunError> {
         let packed_constants = &self.program.compiled.packed_constants;
         let Some(limit) = options.memory_limit else {
-            packed_constants.pack(usize::MAX);
-            return Ok(());
+            packed_constants.pack(&mut { usize::MAX });
+            return Ok(None);
         };
         let threads = if self.is_parallel() { options.threads.count() } else { 1 };
         let bytes = self.bytes_within(limit, options.input_bytes, threads, allocates_outputs)?;
-        packed_constants.pack(limit - bytes);
-        Ok(())
+        let mut spare_bytes = limit - bytes;
+        packed_constants.pack(&mut spare_bytes);
+        Ok(Some(spare_bytes))
     }
 
     /// The bytes of a run, which are at most `limit`. Frees packed constants if they exceed it.

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::ops::{ControlFlow, Range};
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 
 use crate::run::output_order::Order;
@@ -173,6 +174,9 @@ pub struct RunOptions<'a> {
     pub threads: Threads<'a>,
     /// Receives the time of each loop nest; without it no clock is read.
     pub nest_times: Option<&'a NestTimes<'a>>,
+    /// Memory in bytes that the loops of the run may hold in addition to what the forecast counts; `None` for
+    /// any amount.
+    pub(crate) spare_bytes: Option<&'a AtomicUsize>,
 }
 
 impl Default for RunOptions<'_> {
@@ -185,6 +189,7 @@ impl Default for RunOptions<'_> {
             progress: &|_| ControlFlow::Continue(()),
             threads: Threads::Current,
             nest_times: None,
+            spare_bytes: None,
         }
     }
 }
@@ -223,6 +228,25 @@ impl<'a> RunOptions<'a> {
     /// Receives the time of each loop nest.
     pub fn nest_times(self, nest_times: &'a NestTimes<'a>) -> Self {
         RunOptions { nest_times: Some(nest_times), ..self }
+    }
+
+    /// Calls `take` with the spare memory of the run in bytes, from which it may subtract. Returns the bytes
+    /// taken, for [`RunOptions::return_spare_bytes`].
+    pub(crate) fn take_spare_bytes(&self, take: impl FnOnce(&mut usize)) -> usize {
+        let before = self.spare_bytes.map_or(usize::MAX, |bytes| bytes.load(Ordering::Relaxed));
+        let mut rest = before;
+        take(&mut rest);
+        if let Some(bytes) = self.spare_bytes {
+            bytes.store(rest, Ordering::Relaxed);
+        }
+        before - rest
+    }
+
+    /// Returns memory that has been freed.
+    pub(crate) fn return_spare_bytes(&self, freed: usize) {
+        if let Some(bytes) = self.spare_bytes {
+            bytes.fetch_add(freed, Ordering::Relaxed);
+        }
     }
 }
 

@@ -1,9 +1,12 @@
-//! Constant operands of contractions, packed once for all runs: the panels of each, and when they are made.
+//! Operands of contractions that many runs read, packed once: the panels of each, and when they are made.
 //! Holds unsafe code.
 //!
 //! The first run of a program packs what it reads, as it packs operands that are not constant: a program that
 //! runs once needs no further memory. The next run packs all constants that earlier runs have read without
 //! panels, as far as its memory limit allows.
+//!
+//! A loop does the same with all operands that its steps do not change: its second step packs them for the
+//! later ones, and the panels are freed when the loop ends.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
@@ -45,9 +48,10 @@ impl PackedConstants {
         PackedConstants { contractions, packing: Mutex::new(()) }
     }
 
-    /// Before a run, packs the constants that earlier runs have read, until the panels have `budget` bytes.
+    /// Before a run, packs the constants that earlier runs have read, and takes the bytes of the panels from
+    /// the budget, as far as it suffices.
     /// If another thread packs, this run does not wait for it.
-    pub(crate) fn pack(&self, mut budget: usize) {
+    pub(crate) fn pack(&self, budget: &mut usize) {
         if self.contractions.is_empty() {
             return;
         }
@@ -57,7 +61,7 @@ impl PackedConstants {
             Err(TryLockError::WouldBlock) => return,
         };
         let _environment = DefaultFloatEnvironment::enter();
-        self.contractions.iter().for_each(|contraction| contraction.pack(&mut budget));
+        self.contractions.iter().for_each(|contraction| contraction.pack(budget));
     }
 
     /// Frees all panels, after the runs that read them. Returns whether there were any.
@@ -65,6 +69,55 @@ impl PackedConstants {
         let releases = self.contractions.iter().map(|contraction| contraction.release_packed());
         releases.fold(false, |any, is_released| any | is_released)
     }
+}
+
+/// An operand that does not change during a loop, packed for its steps.
+#[derive(Debug, Clone)]
+pub(crate) struct LoopPanels {
+    /// Address of the operand's first element.
+    first: usize,
+    panels: Arc<Array>,
+}
+
+impl LoopPanels {
+    /// Packs the operand, and takes the bytes of the panels from the budget. `None` if they exceed it, or if
+    /// the memory cannot be allocated.
+    ///
+    /// # Safety
+    /// `first` is valid for reads at each index of the layout.
+    pub(crate) unsafe fn new(
+        layout: &PackedLayout,
+        first: *const u8,
+        budget: &mut usize,
+    ) -> Option<LoopPanels> {
+        let bytes = layout.bytes();
+        if bytes > *budget {
+            return None;
+        }
+        // SAFETY: the caller ensures the operand.
+        let panels = unsafe { pack(layout, first) }?;
+        *budget -= bytes;
+        Some(LoopPanels { first: first.addr(), panels: Arc::new(panels) })
+    }
+
+    /// The panels, if they are those of the operand at this address.
+    pub(crate) fn of(&self, first: *const u8) -> Option<&Array> {
+        (self.first == first.addr()).then_some(&*self.panels)
+    }
+}
+
+/// New panels of an operand; `None` if their memory cannot be allocated.
+///
+/// # Safety
+/// `from`, the first element of the operand, is valid for reads at each index of the layout.
+unsafe fn pack(layout: &PackedLayout, from: *const u8) -> Option<Array> {
+    // SAFETY: `pack` writes each byte of the panels before they are handed out.
+    let panels = unsafe { Array::uninitialised(ArrayType::new(DType::U8, [layout.bytes()])) };
+    let mut panels = panels.ok()?;
+    // SAFETY: the caller ensures the operand; the memory is new, has the bytes of the layout, and is aligned
+    // to 64 bytes.
+    unsafe { layout.pack(from, panels.as_mut_ptr().as_ptr()) }
+    Some(panels)
 }
 
 /// A constant operand of a product in one layout, and its panels.
@@ -114,7 +167,7 @@ impl PackedConstant {
     }
 
     /// Bytes of the panels, if they are packed.
-    fn packed_bytes(&self) -> Option<usize> {
+    pub(crate) fn packed_bytes(&self) -> Option<usize> {
         let panels = self.panels.read().unwrap_or_else(PoisonError::into_inner);
         panels.as_ref().map(|_| self.layout.bytes())
     }
@@ -136,15 +189,10 @@ impl PackedConstant {
         if !self.is_read() || bytes > *budget || self.packed_bytes().is_some() {
             return;
         }
-        // SAFETY: `pack` writes each byte of the panels before they are handed out.
-        let panels = unsafe { Array::uninitialised(ArrayType::new(DType::U8, [bytes])) };
-        let Ok(mut panels) = panels else { return };
-        // SAFETY:
-        // - a run has read the operand at this address in this layout, and the caller of `panels` ensures
-        //   that its elements are valid; the address lies in `self.array`, whose memory stays allocated and
-        //   unchanged;
-        // - the memory is new, has the bytes of the layout, and is aligned to 64 bytes.
-        unsafe { self.layout.pack(self.first(), panels.as_mut_ptr().as_ptr()) }
+        // SAFETY: a run has read the operand at this address in this layout, and the caller of `panels`
+        // ensures that its elements are valid; the address lies in `self.array`, whose memory stays allocated
+        // and unchanged.
+        let Some(panels) = (unsafe { pack(&self.layout, self.first()) }) else { return };
         *self.panels.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(panels));
         self.is_read.store(false, Ordering::Relaxed);
         *budget -= bytes;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use indim_executors::BoundNest;
 use indim_loops::loop_nest::{BufferId, Store};
+use smallvec::SmallVec;
 
 use crate::run::bound_program::{Addresses, BoundProgram};
 use crate::run::error::RunError;
@@ -30,6 +31,8 @@ struct NestOnArrays {
     work: usize,
     /// Whether each store of the nest lies over an input of the program.
     is_over_input: bool,
+    /// Whether each run writes counters or checks indices before the nest.
+    is_prepared: bool,
 }
 
 impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
@@ -56,11 +59,44 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
                 operands,
                 bound,
                 work: work_for_addresses.unwrap_or(work),
+                is_prepared: program.is_prepared(index),
                 is_over_input: program.compiled.loops.nests[index].stores.iter().all(is_over),
             }
         };
         let nests = program.nest_work().enumerate().map(nest).collect();
         RepeatedRun { program, arrays, is_over_input, nests, has_run: false }
+    }
+
+    /// Packs operands for the runs to come. `is_constant` tells whether a buffer is the same array in both
+    /// runs. Takes the bytes of the packed operands, at most `spare_bytes`, from it. `are_many` is that of
+    /// [`BoundNest::with_packed_operands`].
+    ///
+    /// # Safety
+    /// Both are runs of the same program on arrays with the same strides; nothing writes the constant buffers
+    /// while either exists.
+    pub(crate) unsafe fn pack_constants(
+        [first, second]: &mut [Self; 2],
+        is_constant: impl Fn(BufferId) -> bool,
+        are_many: bool,
+        spare_bytes: &mut usize,
+    ) {
+        let loops = &first.program.compiled.loops;
+        for (index, nest) in loops.nests.iter().enumerate() {
+            let NestOnArrays { operands, bound: Some(bound), .. } = &first.nests[index] else {
+                continue;
+            };
+            let is_constant: SmallVec<[bool; 8]> =
+                nest.operands().map(|operand| is_constant(operand.buffer)).collect();
+            // SAFETY: `bind_to_arrays` gives valid addresses, and those of constant buffers are the same in
+            // both runs; the caller ensures that nothing writes them.
+            let packed = unsafe {
+                bound.with_packed_operands(operands, &is_constant, are_many, spare_bytes)
+            };
+            if let Some(packed) = packed {
+                second.nests[index].bound = Some(Arc::clone(&packed));
+                first.nests[index].bound = Some(packed);
+            }
+        }
     }
 
     /// Runs the program once, in the default floating-point environment.
@@ -70,10 +106,14 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
     pub(crate) fn run(&mut self, options: &RunOptions<'_>) -> Result<(), RunError> {
         let RepeatedRun { program, arrays, is_over_input, nests, .. } = self;
         program.run_nests_and_groups(arrays, is_over_input, options, |index| {
-            let NestOnArrays { operands, bound: Some(bound), work, .. } = &nests[index] else {
+            let NestOnArrays { operands, bound: Some(bound), work, is_prepared, .. } =
+                &nests[index]
+            else {
                 return program.run_nest(index, arrays, is_over_input, options);
             };
-            program.prepare(index, arrays)?;
+            if *is_prepared {
+                program.prepare(index, arrays)?;
+            }
             // SAFETY: `new` has bound the nest to these arrays by `bind_to_arrays`.
             unsafe { program.run_bound(&**bound, *work, operands, arrays, options) }
         })?;

@@ -284,13 +284,18 @@ pub(crate) fn check(product: &Product, mut value: impl FnMut() -> f64) {
         for threads in [1, 2, 7] {
             let plan = ProductPlan::new(product, level, threads).unwrap();
             let [scratch, shared] = ProductPlan::max_memory(product, level, threads).unwrap();
-            assert!(plan.scratch_bytes() <= scratch && plan.shared_bytes() <= shared, "{plan:?}");
+            let plans = [plan.packing().map(|(packing, _)| packing), Some(plan)];
+            for plan in plans.iter().flatten() {
+                let is_within = plan.scratch_bytes() <= scratch && plan.shared_bytes() <= shared;
+                assert!(is_within, "{plan:?}");
+            }
             let is_packed = match threads {
                 1 => [true, true],
                 2 => [true, false],
                 _ => [false, true],
             };
-            for is_packed in [[false, false], is_packed] {
+            let runs = |plan| [[false, false], is_packed].map(|is_packed| (plan, is_packed));
+            for (plan, is_packed) in plans.iter().flatten().flat_map(runs) {
                 let has_layout = |operand| plan.packed_layout(operand).is_some();
                 if is_packed != [false, false] && !(0..2).any(has_layout) {
                     continue;
@@ -299,7 +304,7 @@ pub(crate) fn check(product: &Product, mut value: impl FnMut() -> f64) {
                 out.bytes.fill(0xa5);
                 let operands = [x.pointer().cast_const(), y.pointer().cast_const()];
                 // SAFETY: the memory has every offset of the axes.
-                unsafe { run(&plan, operands, out.pointer(), is_packed) }
+                unsafe { run(plan, operands, out.pointer(), is_packed) }
                 let mut untouched = vec![true; out.bytes.len()];
                 for (offset, bytes) in &expected {
                     let at = out.at(*offset);

@@ -9,6 +9,7 @@ use core::fmt;
 use core::ptr::NonNull;
 
 use indim_graph::{Region, loop_step};
+use indim_loops::loop_nest::BufferId;
 use indim_loops::scratch::array_bytes;
 use indim_ops::{ArrayType, DType};
 
@@ -65,6 +66,10 @@ struct State {
 /// Minimum size in bytes of a state that lies in the loop's result: copies of smaller ones cost little, and a
 /// loop that fails then has written nothing.
 const MIN_BYTES_IN_RESULT: usize = 64 * 1024;
+
+/// Steps after which a loop packs operands that a single step would read in place: packing costs as much as
+/// some of them save.
+const MANY_STEPS: u64 = 8;
 
 /// Number of steps that the cost of a loop assumes, because the real number is known only after a run.
 const ASSUMED_STEPS: usize = 1024;
@@ -210,16 +215,26 @@ impl Loop {
             self.step.arrays(&inputs[1], of_even, scratch),
         ]
         .map(|arrays| RepeatedRun::new(&self.step, arrays, &self.is_over_input));
-        let (mut steps, mut side) = (0, 0);
+        let (mut steps, mut side, mut panel_bytes) = (0, 0, 0);
         // SAFETY: the condition has been written by its program, or by the last step.
         while unsafe { continues.read() } != 0 {
             if steps == self.limit {
                 return Err(RunError::StepLimit { limit: self.limit });
             }
+            if steps == 1 || steps == MANY_STEPS {
+                let (is_constant, are_many) = (|it| self.is_constant(it), steps > 1);
+                // SAFETY: both sides have the same operands, and dense states; no step writes an operand that
+                // is not a state, and no state lies over an operand.
+                panel_bytes += options.take_spare_bytes(|spare_bytes| unsafe {
+                    RepeatedRun::pack_constants(&mut step, is_constant, are_many, spare_bytes);
+                });
+            }
             step[side].run(options)?;
             steps += 1;
             side ^= 1;
         }
+        drop(step);
+        options.return_spare_bytes(panel_bytes);
         for (store, (&operand, leave)) in self.results.iter().zip(&self.leave).enumerate() {
             let is_in_result =
                 |state: &State| state.operand == operand && state.store == Some(store);
@@ -229,6 +244,15 @@ impl Loop {
             }
         }
         Ok(())
+    }
+
+    /// Whether all steps read the same elements in a buffer of the step.
+    fn is_constant(&self, buffer: BufferId) -> bool {
+        match buffer {
+            BufferId::Parameter(index) => self.states.iter().all(|state| state.operand != index),
+            BufferId::Constant(_) => true,
+            BufferId::Output(_) | BufferId::Counter(_) | BufferId::Temporary(_) => false,
+        }
     }
 
     /// The buffer of a state on `side`.
