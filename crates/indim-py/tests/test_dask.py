@@ -259,14 +259,15 @@ def mean_and_largest(x, axis):
     return np.mean(x, axis=axis), largest
 
 
-@pytest.mark.parametrize("task_bytes", [64 << 20, 2000])
+@pytest.mark.parametrize("task_bytes, span_bytes", [(64 << 20, 32 << 20), (64 << 20, 9000), (2000, 0)])
 @settings(max_examples=10, deadline=None)
 @given(given=any_chunks())
-def test_sums_over_any_chunks_have_the_bits_of_one_process(task_bytes, given):
+def test_sums_over_any_chunks_have_the_bits_of_one_process(task_bytes, span_bytes, given):
     x, lazy, axis = given
     with pytest.MonkeyPatch.context() as patch:
         # Little memory makes tasks hand on lanes, or read lane by lane.
         patch.setattr("indim._lanes.TASK_BYTES", task_bytes)
+        patch.setattr("indim._lanes.SPAN_BYTES", span_bytes)
         with warnings.catch_warnings():
             warnings.simplefilter("error", PerformanceWarning)
             for function in (indim.mean, indim.prod, indim.sum):
@@ -316,6 +317,15 @@ def test_how_many_tasks_sums_take():
     for chunks, ratio in (((1, 721, 1440), 0.5), ((24, 180, 360), 0.6), ((365, 103, 103), 1.4)):
         x = da.zeros((87600, 721, 1440), chunks=chunks, dtype="f4")
         ours, theirs = indim.mean(x, axis=0), x.mean(axis=0)
+        assert len(dict(ours.dask)) <= ratio * len(dict(theirs.dask))
+    # Several cut axes, and chunks that no block ends with.
+    for axes, shape, chunks, ratio in (
+        ((1, 2), (64, 721, 1440), (8, 180, 360), 1),
+        (None, (64, 721, 1440), (8, 180, 360), 1.2),
+        (None, (10**9,), (10**6,), 1.2),
+    ):
+        x = da.zeros(shape, chunks=chunks, dtype="f4")
+        (ours,), (theirs,) = map(dask.optimize, (indim.mean(x, axis=axes), x.mean(axis=axes)))
         assert len(dict(ours.dask)) <= ratio * len(dict(theirs.dask))
 
 

@@ -1,20 +1,23 @@
 """Sums over Dask's chunks of any sizes: the tasks of a stage that carries lanes from chunk to chunk.
 
 A sum takes elements in blocks of 512. Element ``i`` of a block goes to lane ``i % 32``, and each lane takes
-its elements in order. Whole blocks within one chunk are reduced at once. A block that several chunks share is
-summed by one task if its rows fit in ``TASK_BYTES``. Otherwise each task takes as many chunks as fit and
+its elements in order. One task reduces as many neighbouring blocks as fit in ``SPAN_BYTES``, and a block that
+several chunks share if its rows fit in ``TASK_BYTES``. Otherwise each task takes as many chunks as fit and
 passes the lanes to the next task. Chunks of 1, 2, 4, 8 or 16 elements are read lane by lane instead, by
 independent tasks.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import operator
+import threading
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
@@ -26,6 +29,13 @@ LANES = 32
 
 #: Maximum bytes of the chunks of one task, unless a single chunk or a whole block has more.
 TASK_BYTES = 64 << 20
+
+#: Maximum bytes of the rows of several blocks that one task reduces: Dask takes about 0.2 ms for each
+#: task, and a task holds all of its rows in memory.
+SPAN_BYTES = 32 << 20
+
+#: Bytes of rows of several chunks that are copied side by side at a time: half of L2.
+COPY_BYTES = 512 << 10
 
 #: Maximum number of ranges, each of up to ``LANES`` rows, that one run of a program adds to the lanes.
 MAX_RANGES_PER_RUN = 4
@@ -92,14 +102,15 @@ class _Node(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Consecutive rows of a chunk. A row is one position along the reduced axis."""
+    """Consecutive rows of a chunk of ``size`` rows. A row is one position along the reduced axis."""
 
     chunk: int
     start: int
     length: int
-    is_whole: bool
+    size: int
 
 
+@functools.lru_cache(maxsize=64)
 def _units(sizes):
     """The units of reduction, in order: whole blocks within one chunk, or one block that several chunks
     share. A unit consists of its first row and its parts."""
@@ -108,7 +119,7 @@ def _units(sizes):
 
     def part(start, end):
         first = ends[chunk] - sizes[chunk]
-        return _Part(chunk, start - first, end - start, end - start == sizes[chunk])
+        return _Part(chunk, start - first, end - start, sizes[chunk])
 
     while row < total:
         while ends[chunk] <= row:
@@ -129,6 +140,17 @@ def _units(sizes):
             row = stop
         units.append((start, parts))
     return units
+
+
+def _join(parts):
+    """These parts, with the neighbouring parts of each chunk joined."""
+    joined = []
+    for part in parts:
+        if joined and joined[-1].chunk == part.chunk:
+            joined[-1] = joined[-1]._replace(length=joined[-1].length + part.length)
+        else:
+            joined.append(part)
+    return joined
 
 
 def _group(sizes):
@@ -157,7 +179,9 @@ class _Cell:
         return [size if axis is None else extents[axis] for axis, size in zip(axes, array.shape)]
 
     def add(self, units, group):
-        nodes = [self._add_unit(row, parts, group) for row, parts in units]
+        blocks = self._blocks_of_span(units)
+        spans = itertools.groupby(units, lambda unit: unit[0] // (blocks * BLOCK))
+        nodes = [self._add_span(list(span), blocks, group) for _, span in spans]
         width = TASK_FAN_IN
         while len(nodes) > TASK_FAN_IN:
             nodes = self._combine_level(nodes, width)
@@ -180,16 +204,22 @@ class _Cell:
             combined.append(_Node(block * width, level, key))
         return combined
 
-    def _add_unit(self, row, parts, group):
-        """Adds the tasks of a unit, and returns its node."""
-        block = row // BLOCK
+    def _blocks_of_span(self, units):
+        """The number of blocks that one task reduces: a power of two, so that they are a node of the tree."""
+        last, parts = units[-1]
+        count = math.ceil((last + sum(part.length for part in parts)) / BLOCK)
+        fitting = SPAN_BYTES // max(BLOCK * self._row_bytes, 1)
+        return _power_of_two(max(fitting, 1)) if fitting < count else 1 << (count - 1).bit_length()
+
+    def _add_span(self, units, blocks, group):
+        """Adds the tasks of neighbouring units, and returns their node."""
+        block = units[0][0] // BLOCK
+        parts = _join(part for _, parts in units for part in parts)
         length = sum(part.length for part in parts)
-        level = max(length // BLOCK, 1).bit_length() - 1
+        level = max(length // BLOCK, blocks).bit_length() - 1
         key = self._key("block", block)
-        if len(parts) == 1:
+        if len(units) > 1 or len(parts) == 1 or length * self._row_bytes <= TASK_BYTES:
             self._tasks[key] = (_Reduce(self._stage, tuple(self._sizes)), self._chunks(parts))
-        elif length * self._row_bytes <= TASK_BYTES:
-            self._tasks[key] = (self._add(is_last=True), None, 0, self._chunks(parts))
         elif group is not None:
             self._lane_by_lane(key, block, parts, group)
         else:
@@ -254,7 +284,7 @@ class _Cell:
     def _chunk(self, array, axes, part):
         position = {**self._position, self._stage.axis: part.chunk}
         key = (array.name, *(0 if axis is None else position[axis] for axis in axes))
-        if part.is_whole or self._stage.axis not in axes:
+        if part.length == part.size or self._stage.axis not in axes:
             return key
         # Only the rows of the block are sent to the task.
         rows = slice(part.start, part.start + part.length)
@@ -269,15 +299,56 @@ class _Cell:
 
 @dataclass(frozen=True)
 class _Reduce:
-    """Reduces whole blocks of one chunk."""
+    """Reduces neighbouring blocks to one node of the tree. The first block begins with the first row."""
 
     stage: Stage
     sizes: tuple
 
     def __call__(self, inputs):
-        chunks = [chunks[0] for chunks in inputs]
-        sizes = _replace_size(self.sizes, self.stage.axis, _row_counts(self.stage, inputs)[0])
-        return tuple(self.stage.chunk_program().run(chunks, sizes))
+        nodes, levels = [], []
+        for _, parts in _units(tuple(_row_counts(self.stage, inputs))):
+            length = sum(part.length for part in parts)
+            sizes = _replace_size(self.sizes, self.stage.axis, length)
+            ranges = [(part.chunk, part.start, part.length) for part in parts]
+            if len(parts) == 1:
+                chunks = _slice_chunks(self.stage, inputs, ranges)
+                nodes.append(tuple(self.stage.chunk_program().run(chunks, sizes)))
+            elif self._is_reduced_last():
+                nodes.append(self._reduce_copies(inputs, ranges, sizes))
+            else:
+                rows = _slice_inputs(self.stage, inputs, ranges)
+                nodes.append(_AddRows(self.stage, self.sizes, True)(None, 0, rows))
+            levels.append(max(length // BLOCK, 1).bit_length() - 1)
+        return _Combine(self.stage.reductions, tuple(levels))(nodes)
+
+    def _is_reduced_last(self):
+        """Whether the elements of a block are neighbours in memory. Then a copy of a block is reduced in half
+        the time in which its rows are added to lanes; else it takes three times as long."""
+        return all(axes[-1] == self.stage.axis for axes in self.stage.read if self.stage.axis in axes)
+
+    def _reduce_copies(self, inputs, ranges, sizes):
+        """Reduces ranges of several chunks, which are copied side by side. The copies stay in the cache: they
+        are made for one tile of the first kept axis that is long enough at a time."""
+        stage, run = self.stage, self.stage.chunk_program().run
+        rows = _slice_inputs(stage, inputs, ranges)
+        count = math.ceil(sum(sum(array.nbytes for array in arrays) for arrays in rows) / COPY_BYTES)
+        kept = [axis for axis in range(len(sizes)) if axis != stage.axis]
+        if count <= 1 or not kept:
+            return tuple(run(_join_rows(stage, rows), sizes))
+        along = next((axis for axis in kept if sizes[axis] >= count), None)
+        along = max(kept, key=lambda axis: sizes[axis]) if along is None else along
+        step = math.ceil(sizes[along] / count)
+        tiles = []
+        for start in range(0, sizes[along], step):
+            size = min(step, sizes[along] - start)
+            tile = [
+                [_slice_axis(array, axes.index(along), start, size) for array in arrays]
+                if along in axes
+                else arrays
+                for axes, arrays in zip(stage.read, rows)
+            ]
+            tiles.append(run(_join_rows(stage, tile), _replace_size(sizes, along, size)))
+        return tuple(np.concatenate(arrays, axis=along) for arrays in zip(*tiles))
 
 
 @dataclass(frozen=True)
@@ -430,6 +501,48 @@ def _slice_chunks(stage, inputs, ranges):
         else:
             chunks.append(parts[0])
     return chunks
+
+
+def _slice_inputs(stage, inputs, ranges):
+    """These ranges of rows of each input; an input without the reduced axis is passed once."""
+    return [
+        [_slice_axis(parts[part], axes.index(stage.axis), start, size) for part, start, size in ranges]
+        if stage.axis in axes
+        else parts[:1]
+        for axes, parts in zip(stage.read, inputs)
+    ]
+
+
+class _Copies(threading.local):
+    """Memory of a thread for copies of rows, a buffer for each input. New memory would cost several times as
+    much as the copies, because the system clears it page by page."""
+
+    def __init__(self):
+        self._buffers = {}
+
+    def join(self, number, arrays, axis):
+        """The arrays of input ``number``, copied one after another along an axis."""
+        shape, dtype = list(arrays[0].shape), arrays[0].dtype
+        shape[axis] = sum(array.shape[axis] for array in arrays)
+        nbytes = math.prod(shape) * dtype.itemsize
+        buffer = self._buffers.get(number)
+        if buffer is None or buffer.nbytes < nbytes:
+            buffer = np.empty(max(nbytes, COPY_BYTES), np.uint8)
+            if nbytes <= 2 * COPY_BYTES:
+                self._buffers[number] = buffer
+        joined = buffer[:nbytes].view(dtype).reshape(shape)
+        return np.concatenate(arrays, axis=axis, out=joined, casting="equiv")
+
+
+_copies = _Copies()
+
+
+def _join_rows(stage, rows):
+    """One array for each input. The rows of several chunks are copied; the next call overwrites them."""
+    return [
+        arrays[0] if len(arrays) == 1 else _copies.join(number, arrays, axes.index(stage.axis))
+        for number, (axes, arrays) in enumerate(zip(stage.read, rows))
+    ]
 
 
 def _slice_axis(array, axis, start, size):
