@@ -17,7 +17,10 @@ pub enum WindowRounding {
     /// Up: padding makes the last window whole.
     Ceil,
     /// Up, but without a window that begins in the padding after the axis.
-    CeilWithinAxis,
+    CeilWithinAxis {
+        /// Whether rounding may also make the first window whole, as in ONNX: by less than a stride.
+        may_exceed: bool,
+    },
 }
 
 /// The padding of axes.
@@ -124,7 +127,7 @@ pub fn halves(total: i64, is_upper: bool) -> (i64, i64) {
 /// ```
 ///
 /// # Errors
-/// `attribute` for a window that is larger than its padded axis.
+/// `attribute` for a window that is larger than its padded axis, unless the rounding allows it.
 pub fn pad_windows(
     windows: &mut [PaddedWindow],
     sizes: &[usize],
@@ -139,7 +142,13 @@ pub fn pad_windows(
             Padding::Same { is_upper } => same_padding(window, size, is_upper),
         };
         let (padded, span) = (window.padded(size), window.window().span());
-        if window.size > 0 && span > padded {
+        let exceeds = match rounding {
+            WindowRounding::CeilWithinAxis { may_exceed: true } => {
+                span.saturating_sub(padded) >= window.stride
+            }
+            _ => span > padded,
+        };
+        if window.size > 0 && exceeds {
             let problem = format!(
                 "has a window of {span} elements for axis {}, which has {padded} with its pads",
                 axis + 2
@@ -166,9 +175,9 @@ fn rounded_padding(window: &PaddedWindow, size: usize, rounding: WindowRounding)
         return 0;
     }
     let (padded, span) = (window.padded(size), window.window().span());
-    let mut last = (padded - span).div_ceil(window.stride) * window.stride;
+    let mut last = padded.saturating_sub(span).div_ceil(window.stride) * window.stride;
     let is_behind = last as i64 >= size as i64 + window.low;
-    if rounding == WindowRounding::CeilWithinAxis && is_behind {
+    if matches!(rounding, WindowRounding::CeilWithinAxis { .. }) && is_behind {
         last -= window.stride.min(last);
     }
     (last + span) as i64 - padded as i64

@@ -183,6 +183,10 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
         always("ignore_index"), always("reduction"),
     ]),
     (&["ReverseSequence"], &[always("batch_axis"), always("time_axis")]),
+    (&["RoiAlign"], &[
+        since(16, "coordinate_transformation_mode"), always("mode"), always("output_height"),
+        always("output_width"), always("sampling_ratio"), always("spatial_scale"),
+    ]),
     (&["RotaryEmbedding"], &[
         always("interleaved"), always("num_heads"), always("rotary_embedding_dim"),
     ]),

@@ -1,8 +1,8 @@
-//! Matrix products, also of quantised matrices, and `Einsum`.
+//! Matrix products, also of quantised matrices, `Einsum` and `Det`.
 
 use indim_builder::{Reduction, Value};
 use indim_graph::{Array, Literal};
-use indim_model::FormatErrorKind;
+use indim_model::{FormatErrorKind, compositions};
 use indim_ops::DType;
 use indim_shape::{ContractionRule, Einsum, Shape, TargetRule};
 
@@ -19,6 +19,20 @@ pub(super) fn mat_mul(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, is_of_products)?;
     let rule = call.rule.of(ContractionRule::Matmul);
     single_result(call.builder.product(&rule, call.value(0)?, call.value(1)?, None)?)
+}
+
+/// `Det`: the determinants of the matrices in the last two axes.
+pub(super) fn determinant(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, DType::is_float)?;
+    match call.shape(0)?[..] {
+        [.., rows, columns] if rows == columns => {
+            single_result(compositions::determinant(call.value(0)?)?)
+        }
+        _ => {
+            let expected = format!("square matrices, not {}", call.value(0)?.array_type()?);
+            Err(FormatErrorKind::Unexpected { expected })
+        }
+    }
 }
 
 /// The opset from which the third operand of `Gemm` broadcasts without an attribute.

@@ -1,9 +1,10 @@
 //! `GridSample`: samples of images at coordinates that are data; `AffineGrid`: such coordinates; `Col2Im`:
-//! images from blocks.
+//! images from blocks; `RoiAlign`: regions of images.
 
 use indim_builder::Value;
 use indim_graph::{AxisSlice, Literal, TakeMode};
 use indim_model::FormatErrorKind;
+use indim_model::compositions::{self, RegionMode, RegionOptions};
 use indim_model::spatial_windows::{MAX_NUMBER, checked_numbers, spatial_sizes};
 use indim_ops::DType;
 use indim_shape::Shape;
@@ -213,6 +214,44 @@ pub(super) fn affine_grid(call: &Call<'_>) -> LoweringResult {
     let moved = b.transpose(b.matmul(call.value(0)?, homogeneous)?, &[0, 2, 1])?;
     let result: Vec<usize> = [size[0]].into_iter().chain(spatial.to_vec()).chain([rank]).collect();
     single_result(b.reshape(moved, result)?)
+}
+
+/// Maximum number of samples of a cell of `RoiAlign` along one axis.
+const MAX_SAMPLES: i64 = 256;
+
+/// `RoiAlign`: a grid of averages or largest elements for each region (operand 1) of an image, whose position
+/// is in operand 2.
+pub(super) fn align_regions(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, DType::is_float)?;
+    call.check_dtype(2, DType::is_integer)?;
+    let size = |name: &str, default: i64, min: i64, max: i64| match call.int(name, default)? {
+        size if (min..=max).contains(&size) => Ok(size as usize),
+        size => Err(FormatErrorKind::attribute(name, format!("is {size}"))),
+    };
+    let grid = [size("output_height", 1, 1, MAX_NUMBER)?, size("output_width", 1, 1, MAX_NUMBER)?];
+    let samples = Some(size("sampling_ratio", 0, 0, MAX_SAMPLES)?).filter(|&samples| samples > 0);
+    let mode = match &call.text("mode", "avg")?[..] {
+        "avg" => RegionMode::Average,
+        "max" => RegionMode::Max,
+        _ => return Err(FormatErrorKind::attribute("mode", "is neither avg nor max")),
+    };
+    let name = "coordinate_transformation_mode";
+    let default = if call.version() < 16 { "output_half_pixel" } else { "half_pixel" };
+    let is_half_pixel = match &call.text(name, default)?[..] {
+        "half_pixel" => true,
+        "output_half_pixel" => false,
+        _ => return Err(FormatErrorKind::attribute(name, "names no mode")),
+    };
+    let options = RegionOptions {
+        grid,
+        samples,
+        scale: call.float("spatial_scale", 1.0)?,
+        offsets: [0.0, if is_half_pixel { -0.5 } else { 0.0 }],
+        has_least_size: !is_half_pixel,
+        mode,
+    };
+    let (x, regions, images) = (call.value(0)?, call.value(1)?, call.value(2)?);
+    single_result(compositions::align_regions(x, regions, images, &options)?)
 }
 
 /// `Col2Im`: adds the blocks of an image at their places, in row-major order of the elements of a block.

@@ -1,10 +1,12 @@
-//! Signal processing: `DFT`, and the constants `HannWindow`, `HammingWindow` and `BlackmanWindow`.
+//! Signal processing: `DFT`, `MelWeightMatrix`, and the constants `HannWindow`, `HammingWindow` and
+//! `BlackmanWindow`.
 
-use indim_builder::FourierOptions;
+use indim_builder::{FourierOptions, Value};
 use indim_graph::Array;
 use indim_model::FormatErrorKind;
 use indim_model::compositions::{from_parts, last_axis_element, to_parts};
 use indim_onnx_file::types::dtype_of;
+use indim_ops::DType;
 use indim_ops::fourier::function::{FourierNorm, FourierTransform};
 use indim_ops::fourier::roots::root_of_unity;
 
@@ -74,6 +76,34 @@ pub(super) fn dft(call: &Call<'_>) -> LoweringResult {
         true => b.stack(&[b.convert(result, dtype)?], -1)?,
         false => to_parts(&result, dtype)?,
     })
+}
+
+/// `MelWeightMatrix`: triangles over the bins of a spectrum, one for each column, at equal distances on the
+/// mel scale. Computed in `f64`, in the order of ONNX's reference.
+pub(super) fn mel_weights(call: &Call<'_>) -> LoweringResult {
+    let (columns, length) = (count(call, 0)?, count(call, 1)?);
+    let (b, rows) = (call.builder, length / 2 + 1);
+    let number =
+        |position: usize| Ok::<_, FormatErrorKind>(call.scalar(position)?.convert(DType::F64));
+    let (rate, low, high) = (number(2)?, number(3)?, number(4)?);
+    let mel = |frequency: Value| ((frequency / 700.0 + 1.0).log10()) * 2595.0;
+    let low = mel(low);
+    let step = (mel(high) - &low) / (columns as f64 + 2.0);
+    // The first bin, the middle and the last bin of each triangle.
+    let edge = |first: usize| {
+        let mels = (b.iota(DType::F64, [columns], 0)? + first as f64) * &step + &low;
+        let frequency = (b.scalar(10.0f64).pow(mels / 2595.0) - 1.0) * 700.0;
+        let bin = (frequency * (length as f64 + 1.0) / &rate).floor();
+        Ok::<_, FormatErrorKind>(b.broadcast_in_dim(bin, &[1], [rows, columns])?)
+    };
+    let (first, middle, last) = (edge(0)?, edge(1)?, edge(2)?);
+    let bin = b.iota(DType::F64, [rows, columns], 0)?;
+    let (rise, fall) = (&middle - &first, &last - &middle);
+    let rising = (bin.ge(&first) & bin.le(&middle)).select((&bin - &first) / &rise, 0.0);
+    let rising = rise.eq(0.0).select(b.convert(bin.eq(&middle), DType::F64)?, rising);
+    let is_falling = fall.gt(0.0) & bin.ge(&middle) & bin.lt(&last);
+    let weights = is_falling.select((&last - &bin) / &fall, rising);
+    single_result(b.convert(weights, dtype_of(call.int("output_datatype", 1)?)?)?)
 }
 
 /// The transform that the attributes state.

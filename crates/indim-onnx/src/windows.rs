@@ -77,7 +77,7 @@ fn padded_windows(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindo
     let same = Padding::Same { is_upper: auto_pad == "SAME_UPPER" };
     let padding = stated.as_deref().map_or(same, Padding::Stated);
     let rounding = match ceils {
-        true => WindowRounding::CeilWithinAxis,
+        true => WindowRounding::CeilWithinAxis { may_exceed: true },
         false => WindowRounding::Floor,
     };
     let rounding_padding =

@@ -31,15 +31,15 @@ pub(super) struct Frame<'m> {
     /// The results of each layer built so far; `None` for a result of a loop or branch that no layer
     /// reads.
     pub(super) values: Vec<Vec<Option<KnownValue>>>,
-    /// The outputs that some layer reads, each as layer and output. Empty without loops and branches,
-    /// which alone need it.
+    /// The outputs that some layer reads, each as layer and output. Without loops and branches, which need
+    /// all of them, first outputs are left out.
     pub(super) read: HashSet<(usize, usize)>,
 }
 
 impl<'m> Frame<'m> {
     pub(super) fn new(network: &'m Network, plan: &'m NetworkPlan) -> Frame<'m> {
         let edges = network.layers.iter().flat_map(|layer| &layer.sources);
-        let edges = edges.filter(|_| !network.bodies.is_empty());
+        let edges = edges.filter(|edge| edge.output > 0 || !network.bodies.is_empty());
         Frame {
             network,
             plan,
@@ -142,7 +142,8 @@ impl<'m> ProgramBuilder<'m> {
         let constant = |array| Some(KnownValue::constant(&self.model_builder.builder, array));
         let limits = &self.model.limits;
         let builder = &self.model_builder.builder;
-        let call = Call { builder, layer, operands: &operands, limits, rule };
+        let reads_second = frame.read.contains(&(position, 1));
+        let call = Call { builder, layer, operands: &operands, limits, rule, reads_second };
         match operation.lowering {
             Lowering::Parameter => return Ok(core::mem::take(&mut frame.values[position])),
             Lowering::Result => return Ok(Vec::new()),
@@ -169,9 +170,9 @@ impl<'m> ProgramBuilder<'m> {
         results: &[Option<KnownValue>],
     ) -> Result<(), FormatError> {
         let is_output = results.is_empty();
-        // The indices of `MaxPool` are not computed; the survey refuses layers that read them.
-        let has_indices = layer.is("MaxPool") && layer.outputs.len() == 2;
-        if !is_output && !has_indices && results.len() != layer.outputs.len() {
+        // The positions of `MaxPool` are computed only if a layer reads them.
+        let lacks_positions = layer.is("MaxPool") && layer.outputs.len() == 2 && results.len() == 1;
+        if !is_output && !lacks_positions && results.len() != layer.outputs.len() {
             let (expected, given) = (results.len().to_string(), layer.outputs.len());
             let kind = FormatErrorKind::Count { what: "output ports", expected, given };
             return Err(kind.at(layer.location()));

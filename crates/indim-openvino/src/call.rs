@@ -18,6 +18,8 @@ pub(super) struct Call<'c> {
     pub(super) operands: &'c [KnownValue],
     pub(super) limits: &'c FormatLimits,
     pub(super) rule: &'c RuleNote,
+    /// Whether a layer reads the second result.
+    pub(super) reads_second: bool,
 }
 
 impl Call<'_> {

@@ -217,6 +217,7 @@ const TABLE: &[Operation] = &[
     full_row("GroupConvolutionBackpropData", 1, 2..=3, &[2], Custom(windows::group_backward)),
     row("AvgPool", 1, 1, Custom(windows::average_pool)),
     row("MaxPool", 1, 1, Custom(windows::max_pool)),
+    row("MaxPool", 8, 1, MultipleResults(windows::max_pool_with_positions)),
     full_row("LRN", 1, 2..=2, &[1], Custom(windows::normalize_responses)),
     // Fourier transforms.
     full_row("DFT", 7, 2..=3, &[1, 2], Custom(fourier::forward)),

@@ -175,7 +175,8 @@ fn problem(
     }
     let limits = FormatLimits::default();
     let is_complete = operation.operands.contains(&known.len());
-    let call = Call { builder: &builder, layer, operands: &known, limits: &limits, rule: &rule };
+    let (builder, rule, limits) = (&builder, &rule, &limits);
+    let call = Call { builder, layer, operands: &known, limits, rule, reads_second: false };
     let checked = || {
         for (value, port) in operation.lower(&call)?.iter().zip(&layer.outputs) {
             check_shape(port, &value.array_type()?)?;

@@ -9,9 +9,6 @@ use crate::layer::{Edge, Layer};
 use crate::network::{Body, Network};
 use crate::operation::{Lowering, MissingReason, Operation, operation_of};
 
-/// The reason why a `MaxPool` is unsupported if another layer reads its second result.
-const READS_INDICES: &str = "with indices as a second result";
-
 /// The rows of the table of operations (`operation.rs`) of the layers of a network.
 pub(super) struct NetworkRows {
     /// One row for each layer.
@@ -72,13 +69,6 @@ impl NetworkRows {
 fn count_unsupported(network: &Network, unsupported: &mut UnsupportedOperations) {
     rows(network, unsupported);
     for layer in &network.layers {
-        let mut sources = layer.sources.iter();
-        let reads_indices =
-            |source: &Edge| source.output > 0 && network.layers[source.layer].is("MaxPool");
-        if let Some(source) = sources.find(|source| reads_indices(source)) {
-            let pool = &network.layers[source.layer];
-            unsupported.add(&pool.operation, Some(READS_INDICES.to_owned()), pool.location());
-        }
         if let Some(reason) = refusal(layer) {
             unsupported.add(&layer.operation, Some(reason), layer.location());
         }

@@ -3,7 +3,9 @@
 use indim_builder::{Convolution, PoolDivisor, Value};
 use indim_graph::PaddedWindow;
 use indim_model::FormatErrorKind;
-use indim_model::compositions::{normalize_response, response_windows};
+use indim_model::compositions::{
+    ElementOrder, max_pool_positions, normalize_response, response_windows, without_nan,
+};
 use indim_model::spatial_windows::{
     MAX_NUMBER, Padding, WindowRounding, checked_numbers, halves, pad_windows, plain_windows,
     spatial_sizes, transpose_window, transposed_size,
@@ -184,7 +186,7 @@ fn pool_windows(call: &Call<'_>) -> LoweringResult<PaddedWindows<(usize, PaddedW
     let rounding = match &call.layer.word("rounding_type", "floor")[..] {
         "floor" => WindowRounding::Floor,
         "ceil" => WindowRounding::Ceil,
-        "ceil_torch" => WindowRounding::CeilWithinAxis,
+        "ceil_torch" => WindowRounding::CeilWithinAxis { may_exceed: false },
         _ => return Err(FormatErrorKind::attribute("rounding_type", "names no rounding")),
     };
     let (windows, rounding_padding) = padded_windows(call, &kernel, rounding)?;
@@ -220,10 +222,32 @@ pub(super) fn normalize_responses(call: &Call<'_>) -> LoweringResult {
 pub(super) fn max_pool(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
     let (windows, _) = pool_windows(call)?;
-    let x = call.value(0);
-    let numbers = match call.dtype(0)?.is_float() {
-        true => x.is_nan().select(f64::NEG_INFINITY, x),
-        false => x,
+    Ok(call.builder.reduce_window(without_nan(&call.value(0))?, ReduceOp::Max, None, &windows)?)
+}
+
+/// `MaxPool` since opset 8: also the position of each largest element, if a layer reads it. Positions count
+/// over the axes from the attribute `axis` on.
+pub(super) fn max_pool_with_positions(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
+    if !call.reads_second {
+        return Ok(vec![max_pool(call)?]);
+    }
+    call.check_dtype(is_number, "numbers")?;
+    let (windows, _) = pool_windows(call)?;
+    let shape = call.shape(0)?;
+    let axis = call.axis(call.layer.integer("axis", Some(0))?, shape.rank())?;
+    let dtype = match &call.layer.word("index_element_type", "i64")[..] {
+        "i32" => DType::I32,
+        "i64" => DType::I64,
+        _ => {
+            return Err(FormatErrorKind::attribute("index_element_type", "is neither i32 nor i64"));
+        }
     };
-    Ok(call.builder.reduce_window(numbers, ReduceOp::Max, None, &windows)?)
+    let x = call.value(0);
+    let [largest, positions] = max_pool_positions(&x, &windows, ElementOrder::RowMajor)?;
+    let counted = shape[axis..].iter().try_fold(1i64, |n, &size| n.checked_mul(size as i64));
+    let positions = match counted {
+        Some(counted) if axis > 0 => positions % counted.max(1),
+        _ => positions,
+    };
+    Ok(vec![largest, call.builder.convert(positions, dtype)?])
 }

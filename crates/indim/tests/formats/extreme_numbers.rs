@@ -84,6 +84,7 @@ const OPENVINO: &[(&str, &str, &[&str])] = &[
     ("AvgPool-1", "kernel=\"#\" rounding_type=\"ceil_torch\" exclude-pad=\"false\"", &["$,$,$"]),
     ("MaxPool-1", "kernel=\"#\" rounding_type=\"ceil_torch\"", &["$,$,$"]),
     ("MaxPool-1", "kernel=\"#\" rounding_type=\"floor\"", &["$,$,$"]),
+    ("MaxPool-8", "kernel=\"#\" rounding_type=\"ceil\" axis=\"#\"", &["$,$,$"]),
     ("Reshape-1", "special_zero=\"true\"", &["$,$", "i:#,#,#"]),
     ("Squeeze-1", "", &["$,$", "i:#"]),
     ("Unsqueeze-1", "", &["$,$", "i:#"]),
@@ -173,7 +174,7 @@ fn openvino_networks_with_extreme_numbers() {
                 };
             let attributes = filled(&attributes, random, &paddings);
             let results: &[&str] = match name {
-                "TopK-11" | "Split-1" => &["FP32", "I64"],
+                "TopK-11" | "Split-1" | "MaxPool-8" => &["FP32", "I64"],
                 _ => &["FP32"],
             };
             let id = network.add(name, &attributes, &sources, results);
@@ -206,6 +207,11 @@ const ONNX: &[(&str, i64, &str, &[&str])] = &[
     ("AveragePool", 22, "kernel_shape=# strides=# auto_pad@ count_include_pad:1", &["$,$,$"]),
     ("MaxPool", 22, "kernel_shape=# strides=# pads=#,# dilations=# ceil_mode:1", &["8:$,$,$"]),
     ("MaxPool", 22, "kernel_shape=# strides=# auto_pad@", &["8:$,$,$"]),
+    ("MaxPool", 22, "kernel_shape=4 strides=# pads=#,# ceil_mode:1", &["$,$,$"]),
+    ("RoiAlign", 22, "output_height:# output_width:# sampling_ratio:#", &["$,$,$,$", "$,4", "7:$"]),
+    ("RoiAlign", 10, "mode~max", &["$,$,$,$", "$,$", "7:$"]),
+    ("Det", 22, "", &["$,$,$"]),
+    ("MelWeightMatrix", 17, "output_datatype:#", &["i:#", "i:#", "i:#", "1", "1"]),
     ("LpPool", 22, "kernel_shape=# strides=# pads=#,# p:#", &["$,$,$"]),
     ("GlobalLpPool", 22, "p:#", &["$,$,$"]),
     ("LRN", 13, "size:#", &["$,$,$"]),

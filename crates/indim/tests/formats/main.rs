@@ -19,6 +19,7 @@ mod onnx_models;
 mod onnx_operators;
 mod onnx_pools;
 mod onnx_recurrent;
+mod onnx_regions;
 mod onnx_shapes;
 mod onnx_windows;
 mod onnx_write;

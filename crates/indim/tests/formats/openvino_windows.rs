@@ -182,14 +182,33 @@ fn mistakes_have_their_codes() {
 }
 
 #[test]
-fn the_indices_of_a_pool_are_refused_only_if_they_are_read() {
-    let x = row(&[1.0, 3.0, 2.0]);
+fn the_positions_of_a_pool_count_over_the_axes_from_one_on() {
+    let x = Array::new([2, 1, 3], vec![1.0f32, 3.0, 2.0, 5.0, 5.0, f32::NAN]).unwrap();
     let one = core::slice::from_ref(&x);
-    let results = ["FP32 1 1 2", "I64 1 1 2"];
-    let attributes = "kernel=\"2\" strides=\"1\" axis=\"0\" index_element_type=\"i64\"";
-    let mut pool = network("MaxPool-8", attributes, one, &results);
-    let model = pool.read().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(numbers(&run(&*model, one).unwrap()[0]), [3.0, 3.0]);
-    pool.result("1:2");
-    assert_eq!(pool.read().map(|_| ()).unwrap_err().code(), "unsupported-op");
+    let pool = |axis: &str, element: &str| {
+        let attributes =
+            format!("kernel=\"2\" strides=\"1\" axis=\"{axis}\" index_element_type=\"{element}\"");
+        let port = format!("{} 2 1 2", element.to_uppercase());
+        let mut pool = network("MaxPool-8", &attributes, one, &["FP32 2 1 2", &port]);
+        pool.result("1:2");
+        let model = pool.read().unwrap_or_else(|error| panic!("{error}"));
+        run(&*model, one).map_err(|error| error.code())
+    };
+    let found = pool("0", "i64").unwrap();
+    assert_eq!(numbers(&found[0]), [3.0, 3.0, 5.0, 5.0]);
+    assert_eq!(found[1].elements::<i64>().unwrap(), [1, 1, 3, 4]);
+    for axis in ["1", "-1"] {
+        assert_eq!(pool(axis, "i32").unwrap()[1].elements::<i32>().unwrap(), [1, 1, 0, 1]);
+    }
+    assert_eq!(pool("3", "i64"), Err("attribute"));
+    assert_eq!(pool("0", "u8"), Err("attribute"));
+    // A window of a whole image has no positions that nobody reads.
+    let x = Array::new([1, 1, 5000], vec![1.0f32; 5000]).unwrap();
+    let results = ["FP32 1 1 1", "I64 1 1 1"];
+    let mut whole = network("MaxPool-8", "kernel=\"5000\"", core::slice::from_ref(&x), &results);
+    let model = whole.read().unwrap();
+    assert_eq!(numbers(&run(&*model, core::slice::from_ref(&x)).unwrap()[0]), [1.0]);
+    whole.result("1:2");
+    let error = run(&*whole.read().unwrap(), &[x]).map_err(|error| error.code());
+    assert_eq!(error, Err("limit"));
 }

@@ -11,7 +11,7 @@ import sys
 
 import numpy
 import openvino
-from openvino import opset1, opset10, opset11, opset13
+from openvino import opset1, opset10, opset11, opset13, opset14
 
 F32, I64 = numpy.float32, numpy.int64
 COORDINATES = [
@@ -83,6 +83,21 @@ class Maker:
         axes = numpy.array(choose([[1], [2, 3]]), I64)
         return opset13.lrn(self.image(), axes, 0.5, 0.75, 2.0, choose([1, 3, 5]))
 
+    def max_pool(self):
+        choose = self.random.choice
+        x = self.image()
+        shape = list(x.get_output_shape(0))
+        dilations = [choose([1, 1, 2]) for _ in range(2)]
+        spans = [min(size, 4) for size in shape[2:]]
+        kernel = [choose(range(1, (span - 1) // step + 2)) for span, step in zip(spans, dilations)]
+        pads = [[choose(range((size - 1) * step + 1)) // 2 for size, step in zip(kernel, dilations)] for _ in range(2)]
+        strides = [choose([1, 2, 3]) for _ in range(2)]
+        rounding = choose(["floor", "ceil", "ceil_torch"])
+        element = choose(["i32", "i64"])
+        return opset14.max_pool(
+            x, strides, dilations, *pads, kernel, rounding, "explicit", element, choose([0, 1, 2, -1])
+        )
+
     def reverse_sequence(self):
         length = self.random.choice([1, 4])
         lengths = self.numbers.randint(1, length + 1, 3).astype(I64)
@@ -113,7 +128,7 @@ class Maker:
         return openvino.Model(made.outputs(), self.parameters, "random")
 
 
-KINDS = ["interpolate", "interpolate", "interpolate", "pad", "lrn", "reverse_sequence", "fourier", "fourier"]
+KINDS = ["interpolate", "interpolate", "interpolate", "max_pool", "pad", "lrn", "reverse_sequence", "fourier", "fourier"]
 
 
 def main(folder, count):
