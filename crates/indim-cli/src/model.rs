@@ -6,7 +6,7 @@ use std::path::Path;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{
     DeclaredSize, FormatErrorKind, InputBinding, LoadError, LoadErrorKind, LoadedModel,
-    ModelFormat, ModelInput, ReadOptions, SourceFile, ValueType, open_model,
+    ModelFormat, ModelInput, ReadOptions, SourceFile, StagedModel, ValueType, open_model,
 };
 use indim::{ArrayType, DType, Shape};
 use indim_graph::terminal::printable;
@@ -28,8 +28,8 @@ pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, D
 }
 
 /// Loads a program, or a part of it, to run it. An error says how to run the rest of the program.
-pub(crate) fn load_to_run(path: &Path, options: &ReadOptions) -> Result<LoadedModel, Diagnostic> {
-    read(path, options)?.map_err(|error| {
+pub(crate) fn load_to_run(path: &Path, options: &ReadOptions) -> Result<StagedModel, Diagnostic> {
+    StagedModel::from_source(open_one(path)?, options).map_err(|error| {
         let mut diagnostic = error.diagnostic();
         let option =
             |(name, _): &(String, ValueType)| format!("--from {}=FILE.npy", shell_quoted(name));
@@ -44,6 +44,11 @@ pub(crate) fn load_to_run(path: &Path, options: &ReadOptions) -> Result<LoadedMo
 
 /// Reads the program in a file.
 fn read(path: &Path, options: &ReadOptions) -> Result<Result<LoadedModel, LoadError>, Diagnostic> {
+    Ok(LoadedModel::from_source(open_one(path)?, options))
+}
+
+/// Opens a file that may hold one program.
+fn open_one(path: &Path) -> Result<SourceFile, Diagnostic> {
     let source = open(path)?;
     if source.pieces().len() > 1 && ModelFormat::of(source.bytes()) == Some(ModelFormat::StableHlo)
     {
@@ -52,7 +57,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Result<LoadedModel, LoadEr
         error.help("`indim check` runs those that say themselves what they give");
         return Err(error);
     }
-    Ok(LoadedModel::from_source(source, options))
+    Ok(source)
 }
 
 /// Opens a file that may hold programs.
@@ -72,10 +77,9 @@ pub(crate) fn is_path(text: &str) -> bool {
 
 /// Binds arguments to inputs: `NAME=SOURCE`, or by position among arguments without a name.
 pub(crate) fn bind<'m, 'a>(
-    model: &'m LoadedModel,
+    inputs: &'m [ModelInput],
     arguments: &'a [String],
 ) -> Result<Vec<(&'m str, Option<&'a str>)>, Diagnostic> {
-    let inputs = model.inputs();
     let mut bound: Vec<(&str, Option<&str>)> =
         inputs.iter().map(|input| (input.name.as_str(), None)).collect();
     let mut positional = Vec::new();
@@ -91,7 +95,7 @@ pub(crate) fn bind<'m, 'a>(
                 }
             }
             (Some((name, _)), None) if !Path::new(argument.as_str()).exists() => {
-                return Err(unknown_input(name, model));
+                return Err(unknown_input(name, inputs));
             }
             _ => positional.push(argument.as_str()),
         }
@@ -103,7 +107,7 @@ pub(crate) fn bind<'m, 'a>(
             None => {
                 let message = format!("`{}` is one input too many", printable(source));
                 let mut error = Diagnostic::new(ErrorCode::INPUT_COUNT, message);
-                error.help(inputs_text(model));
+                error.help(inputs_text(inputs));
                 return Err(error);
             }
         }
@@ -116,7 +120,7 @@ pub(crate) fn declared_inputs(
     model: &LoadedModel,
     arguments: &[String],
 ) -> Result<Vec<InputBinding>, Diagnostic> {
-    let argument = bind(model, arguments)?.into_iter().enumerate();
+    let argument = bind(model.inputs(), arguments)?.into_iter().enumerate();
     let bound = argument.map(|(index, (_, argument))| match (argument, &model.inputs()[index]) {
         (Some(argument), _) => bind_input(model, index, argument),
         (None, input) if input.has_default => Ok(InputBinding::Default),
@@ -143,18 +147,19 @@ fn bind_input(
     bound.map_err(|error| in_binding(&input.name, error))
 }
 
-fn unknown_input(name: &str, model: &LoadedModel) -> Diagnostic {
+fn unknown_input(name: &str, inputs: &[ModelInput]) -> Diagnostic {
     let message = format!("no input is called `{}`", printable(name));
     let mut error = Diagnostic::new(ErrorCode::UNKNOWN_NAME, message);
-    error.help(inputs_text(model));
+    error.help(inputs_text(inputs));
     error
 }
 
 /// `the inputs are x: f32[N, 3], shape: i64[2]`.
-pub(crate) fn inputs_text(model: &LoadedModel) -> String {
-    let inputs = model.inputs().iter();
-    let descriptions: Vec<String> =
-        inputs.map(|input| format!("{}: {}", printable(&input.name), input.declared())).collect();
+pub(crate) fn inputs_text(inputs: &[ModelInput]) -> String {
+    let descriptions: Vec<String> = inputs
+        .iter()
+        .map(|input| format!("{}: {}", printable(&input.name), input.declared()))
+        .collect();
     match descriptions.is_empty() {
         true => "the program takes no inputs".to_owned(),
         false => format!("the inputs are {}", descriptions.join(", ")),
@@ -165,7 +170,7 @@ pub(crate) fn inputs_text(model: &LoadedModel) -> String {
 pub(crate) fn load_diagnostic(error: &LoadError, model: &LoadedModel) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
     if error.code().starts_with("input-") {
-        diagnostic.help(inputs_text(model));
+        diagnostic.help(inputs_text(model.inputs()));
     }
     if let Some(missing) = missing_input(error, model) {
         let name = printable(&missing.name);

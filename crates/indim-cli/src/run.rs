@@ -1,11 +1,15 @@
 //! `indim run`: a program in a file of another system, over files, literals and standard input.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use indim::errors::Diagnostic;
-use indim::formats::{InputBinding, LoadError, LoadedModel, ProgramPart, ReadOptions};
+use indim::formats::{
+    InputBinding, LoadError, LoadedModel, ModelInput, ProgramPart, ReadOptions, StagedModel,
+};
 use indim::literal::named_type;
+use indim::{ArrayView, RunOptions};
 use indim_graph::terminal::printable;
 
 use crate::computation::Resources;
@@ -15,7 +19,9 @@ use crate::output::print_message;
 use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::show::PrintArgs;
-use crate::source::{LoadedOperand, OpenOperand, open_all, read_pipe};
+use crate::source::{
+    LoadedOperand, OpenOperand, OpenedSources, map_files, open_all, read_all, read_pipe,
+};
 
 /// Run a model: a StableHLO, HLO, OpenVINO IR or ONNX file.
 #[derive(Debug, Args)]
@@ -68,24 +74,33 @@ impl Run {
         let timing = self.resources.timing();
         let outputs = Outputs::parse(&self.output)?;
         let options = ReadOptions::new().function(self.function.clone()).part(self.part()?);
-        let model = load_to_run(&self.file, &options)?;
+        let staged = load_to_run(&self.file, &options)?;
+        let model = staged.last();
         let (outputs, selected) = outputs.select(model.outputs())?;
         let names: Vec<String> =
             selected.iter().map(|&output| model.outputs()[output].clone()).collect();
 
         let arguments: Vec<String> = self.inputs.iter().chain(&self.from).cloned().collect();
-        let bound = bind(&model, &arguments)?;
-        let is_bound: Vec<bool> = bound.iter().map(|(_, source)| source.is_some()).collect();
-        let bindings: Vec<(&str, &str)> =
+        let bound = bind(staged.inputs(), &arguments)?;
+        let mut is_bound: Vec<bool> = bound.iter().map(|(_, source)| source.is_some()).collect();
+        let mut bindings: Vec<(&str, &str)> =
             bound.into_iter().filter_map(|(name, source)| Some((name, source?))).collect();
         let (operands, memory_left) = open_all(&bindings, self.resources.memory_limit)?;
-        let operands = with_declared_types(operands, &bindings, &model);
-        let (sources, memory_left) = read_pipe(operands, memory_left)?;
-        let types = bind_sources(&model, &is_bound, &sources)?;
+        let operands = with_declared_types(operands, &bindings, staged.inputs());
+        let (mut sources, mut memory_left) = read_pipe(operands, memory_left)?;
+        if staged.has_stages() {
+            (sources, memory_left) = run_stages(&staged, sources, memory_left)?;
+            let is_source =
+                |input: &ModelInput| sources.iter().any(|(name, _)| *name == input.name);
+            is_bound = model.inputs().iter().map(is_source).collect();
+            // No argument states a value of an earlier stage.
+            bindings.clear();
+        }
+        let types = bind_sources(model, &is_bound, &sources)?;
 
         let program = model.program(&types);
         let program =
-            program.map_err(|error| run_diagnostic(&error, &model, &bindings, &sources))?;
+            program.map_err(|error| run_diagnostic(&error, model, &bindings, &sources))?;
         program.remarks.iter().for_each(|remark| print_message(&format!("note: {remark}")));
         let program = Program {
             graph: &program.graph.with_outputs(selected),
@@ -119,9 +134,9 @@ impl Run {
 fn with_declared_types<'a>(
     sources: Vec<(&'a str, OpenOperand)>,
     bindings: &[(&str, &str)],
-    model: &LoadedModel,
+    inputs: &[ModelInput],
 ) -> Vec<(&'a str, OpenOperand)> {
-    let declared = |name: &str| model.inputs().iter().find(|input| input.name == name)?.dtype;
+    let declared = |name: &str| inputs.iter().find(|input| input.name == name)?.dtype;
     let of =
         |((name, source), (_, text)): ((&'a str, OpenOperand), &(&str, &str))| match declared(name)
         {
@@ -129,6 +144,33 @@ fn with_declared_types<'a>(
             None => (name, source),
         };
     sources.into_iter().zip(bindings).map(of).collect()
+}
+
+/// Runs all stages of a model but the last. Returns the sources of the last one in the order of its inputs,
+/// and the bytes of the memory limit that are left.
+fn run_stages<'m>(
+    staged: &'m StagedModel,
+    sources: Vec<(&str, OpenOperand)>,
+    memory_left: usize,
+) -> Result<OpenedSources<'m>, Failure> {
+    let (sources, memory_left) = map_files(sources, memory_left)?;
+    let mut loaded: HashMap<&str, LoadedOperand> =
+        read_all(sources, memory_left)?.into_iter().collect();
+    let mut values = {
+        let view = |input: &ModelInput| Some(loaded.get(input.name.as_str())?.view());
+        let inputs: Vec<Option<ArrayView<'_>>> = staged.inputs().iter().map(view).collect();
+        let values = staged.run_stages(&inputs, &RunOptions::default());
+        values.map_err(|error| load_diagnostic(&error, staged.last()))?
+    };
+    let mut sources = Vec::new();
+    for input in staged.last().inputs() {
+        let name = input.name.as_str();
+        let value = values.remove(name).map(LoadedOperand::Whole);
+        if let Some(operand) = value.or_else(|| loaded.remove(name)) {
+            sources.push((name, OpenOperand::Read(operand)));
+        }
+    }
+    Ok((sources, memory_left))
 }
 
 /// The error of a program over these sources; an error of the program itself precedes a missing input.

@@ -408,7 +408,7 @@ pub(crate) fn split_binding_or_suggest<'t>(
 }
 
 /// Sources with the names that they are bound to, and the memory left for unread ones, in bytes.
-type OpenedSources<'a> = (Vec<(&'a str, OpenOperand)>, usize);
+pub(crate) type OpenedSources<'a> = (Vec<(&'a str, OpenOperand)>, usize);
 
 /// Opens sources; at most one is standard input.
 pub(crate) fn open_all<'a>(

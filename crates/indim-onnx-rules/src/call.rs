@@ -268,6 +268,18 @@ impl RuleCall<'_> {
         may_be_equal
     }
 
+    /// Whether a size can be at most another one. Records the condition if it is not certainly.
+    pub(crate) fn may_be_at_most(&self, size: &SymbolicSize, limit: &SymbolicSize) -> bool {
+        if size.is_at_most(limit) {
+            return true;
+        }
+        let are_numbers = size.number().is_some() && limit.number().is_some();
+        if let Some(smaller) = size.minimum(limit).filter(|_| !are_numbers) {
+            self.conditions.borrow_mut().push(NamedCondition::equal(&smaller, size));
+        }
+        !are_numbers
+    }
+
     /// Checks a list of parameters, such as scales: one for all, or one for each of `count` indices of an
     /// axis. A missing operand, one of unknown shape, and one of another rank is correct.
     ///

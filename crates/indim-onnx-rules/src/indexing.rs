@@ -26,8 +26,17 @@ pub(crate) fn gather(call: &RuleCall<'_>) -> RuleResult {
 
 /// `GatherElements`: the shape of the indices.
 pub(crate) fn gather_elements(call: &RuleCall<'_>) -> RuleResult {
-    let rank = call.sizes(0)?.len();
-    array_result(&call.element(0)?, call.sizes_of_rank(1, rank)?.to_vec())
+    let data = call.sizes(0)?;
+    let indices = call.sizes_of_rank(1, data.len())?;
+    let gathered = call.axis(call.node.int("axis", 0)?, data.len())?;
+    for (axis, (size, limit)) in indices.iter().zip(data).enumerate() {
+        if axis != gathered && !call.may_be_at_most(size, limit) {
+            return shape_error(format!(
+                "axis {axis} has {limit} elements, the indices have {size}"
+            ));
+        }
+    }
+    array_result(&call.element(0)?, indices.to_vec())
 }
 
 pub(crate) fn gather_nd(call: &RuleCall<'_>) -> RuleResult {
@@ -104,10 +113,10 @@ pub(crate) fn top_k(call: &RuleCall<'_>) -> RuleResult {
             call.first_symbol(1)
         }
     };
-    if let (Some(k), Some(size)) = (k.as_ref().and_then(SymbolicSize::number), sizes[axis].number())
-        && !(0..=size).contains(&k)
+    if let Some(k) = &k
+        && (k.number().is_some_and(|k| k < 0) || !call.may_be_at_most(k, &sizes[axis]))
     {
-        return shape_error(format!("k is {k}, axis {axis} has {size} elements"));
+        return shape_error(format!("k is {k}, axis {axis} has {} elements", sizes[axis]));
     }
     sizes[axis] = call.or_new_symbol(k, axis);
     let values = TypedValue::of(ValueType::new(&call.element(0)?, sizes.clone()));

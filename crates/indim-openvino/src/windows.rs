@@ -244,6 +244,8 @@ pub(super) fn max_pool_with_positions(call: &Call<'_>) -> LoweringResult<Vec<Val
     };
     let x = call.value(0);
     let [largest, positions] = max_pool_positions(&x, &windows, ElementOrder::RowMajor)?;
+    // A window of padding alone has the position 0, as in OpenVINO.
+    let positions = positions.maximum(0i64);
     let counted = shape[axis..].iter().try_fold(1i64, |n, &size| n.checked_mul(size as i64));
     let positions = match counted {
         Some(counted) if axis > 0 => positions % counted.max(1),

@@ -5,10 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indim::array::Order;
 use indim::formats::{
-    DeclaredSize, InputBinding, LoadedModel, ProgramPart, ReadOptions, SourceFile, open_model,
+    DeclaredSize, InputBinding, ModelInput, ProgramPart, ReadOptions, SourceFile, StagedModel,
+    open_model,
 };
-use indim::{Graph, GraphBuilder, GraphError};
+use indim::{ArrayView, Graph, GraphBuilder, GraphError, RunOptions};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::computation::{CompiledVariant, parameter};
 use crate::error::{computation_error, load_error};
@@ -25,8 +28,8 @@ const MAX_PROGRAMS: usize = 16;
 /// A program from a file.
 #[pyclass(frozen, name = "_Model", module = "indim._indim")]
 pub(crate) struct Model {
-    model: LoadedModel,
-    /// Compiled programs with their input types, least recently used first.
+    model: StagedModel,
+    /// Compiled programs of the last stage with their input types, least recently used first.
     programs: Mutex<Vec<(Vec<InputBinding>, Arc<CompiledVariant>)>>,
 }
 
@@ -55,7 +58,7 @@ impl Model {
         let (from, to) = part.unwrap_or_default();
         let part = ProgramPart { from, to };
         let options = ReadOptions::new().function(function).part(part);
-        let model = py.detach(|| LoadedModel::from_source(source, &options));
+        let model = py.detach(|| StagedModel::from_source(source, &options));
         let model = model.map_err(|error| load_error(py, &error))?;
         Ok(Model { model, programs: Mutex::default() })
     }
@@ -85,7 +88,7 @@ impl Model {
 
     /// The file's name and content, from which another process loads the model.
     fn content(&self) -> PyResult<(&str, Cow<'_, [u8]>)> {
-        let source = self.model.source();
+        let source = self.model.last().source();
         Ok((source.name(), Cow::Owned(source.whole_bytes()?.to_vec())))
     }
 
@@ -98,6 +101,10 @@ impl Model {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         guard(py, || {
             let order: Order = parse_order(order)?;
+            let inputs = match self.model.has_stages() {
+                true => self.run_stages(py, inputs)?,
+                false => inputs,
+            };
             let (bindings, operands) = self.bind_inputs(py, &inputs)?;
             let compiled = self.find_or_compile(py, bindings)?;
             let results = run(py, &compiled, &operands, &[], order, || "a model".to_owned())?;
@@ -113,9 +120,9 @@ impl Model {
         inputs: Vec<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<ExportParts<'py>> {
         guard(py, || {
+            let model = self.model.whole().map_err(|error| load_error(py, &error))?;
             let bindings = self.bind_declared_inputs(py, &inputs)?;
-            destination
-                .write_model(py, |format, options| self.model.write(format, &bindings, options))
+            destination.write_model(py, |format, options| model.write(format, &bindings, options))
         })
     }
 
@@ -126,14 +133,56 @@ impl Model {
         inputs: Vec<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<ExplanationTexts> {
         guard(py, || {
+            let model = self.model.whole().map_err(|error| load_error(py, &error))?;
             let bindings = self.bind_declared_inputs(py, &inputs)?;
-            let explained = py.detach(|| self.model.explain(&bindings));
+            let explained = py.detach(|| model.explain(&bindings));
             Ok(explanation_texts(explained.map_err(|error| load_error(py, &error))?))
         })
     }
 }
 
 impl Model {
+    /// Runs all stages but the last; returns the inputs of the last one.
+    fn run_stages<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Option<Bound<'py, PyAny>>>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+        let declared = self.model.inputs();
+        let operand = |(input, object): (&ModelInput, &Option<Bound<'py, PyAny>>)| {
+            let object = object.as_ref()?;
+            Some(Operand::array_from_python(object, &input.name))
+        };
+        let operands: Vec<Option<Operand<'py>>> = declared
+            .iter()
+            .zip(&inputs)
+            .map(|pair| operand(pair).transpose())
+            .collect::<PyResult<_>>()?;
+        let mut views: Vec<Option<ArrayView<'_>>> = Vec::with_capacity(operands.len());
+        for operand in &operands {
+            views.push(match operand {
+                Some(Operand::Array(array)) => Some(array.view(None)?),
+                _ => None,
+            });
+        }
+        let values = py.detach(|| self.model.run_stages(&views, &RunOptions::default()));
+        let values = values.map_err(|error| load_error(py, &error))?;
+        let numpy = py.import("numpy")?;
+        let value = |input: &ModelInput| {
+            let Some(array) = values.get(&input.name) else {
+                let given = declared.iter().position(|known| known.name == input.name);
+                return Ok(given.and_then(|given| inputs.get(given)?.clone()));
+            };
+            let array =
+                array.to_row_major().map_err(|error| PyValueError::new_err(error.to_string()))?;
+            let bytes = PyBytes::new(py, array.bytes());
+            let flat = numpy.call_method1("frombuffer", (bytes, array.dtype().numpy_name()))?;
+            let sizes: Vec<usize> = array.shape().iter().copied().collect();
+            flat.call_method1("reshape", (sizes,)).map(Some)
+        };
+        self.model.last().inputs().iter().map(value).collect()
+    }
+
     /// The input types for the program; `None` stands for the declared type.
     fn bind_declared_inputs(
         &self,
@@ -159,16 +208,16 @@ impl Model {
     ) -> PyResult<(Vec<InputBinding>, Vec<Operand<'py>>)> {
         let (mut bindings, mut operands) = (Vec::new(), Vec::new());
         for (index, object) in inputs.iter().enumerate() {
-            let name = self.model.inputs().get(index).map_or("input", |input| &input.name);
+            let name = self.model.last().inputs().get(index).map_or("input", |input| &input.name);
             let Some(object) = object else {
                 bindings.push(InputBinding::Default);
                 continue;
             };
             let operand = Operand::array_from_python(object, name)?;
             if let Operand::Array(array) = &operand {
-                bindings.push(match self.model.inputs().get(index) {
+                bindings.push(match self.model.last().inputs().get(index) {
                     Some(input) if input.is_shape => {
-                        let bound = self.model.bound_input(index, &array.view(None)?);
+                        let bound = self.model.last().bound_input(index, &array.view(None)?);
                         bound.map_err(|error| load_error(py, &error))?
                     }
                     _ => InputBinding::Type(array.array_type()),
@@ -194,7 +243,7 @@ impl Model {
                 return Ok(Arc::clone(&programs[programs.len() - 1].1));
             }
         }
-        let program = py.detach(|| self.model.program(&bindings));
+        let program = py.detach(|| self.model.last().program(&bindings));
         let program = program.map_err(|error| load_error(py, &error))?;
         let graph = program.graph.with_outputs(0..self.model.outputs().len());
         let compiled = CompiledVariant::new(|| Ok(as_stored(&graph)?));

@@ -266,3 +266,43 @@ def test_results_of_functions_are_checked():
 def test_models_with_functions_are_pickled():
     model = pickle.loads(pickle.dumps(indim.load(CHAIN, outputs=["2"], provide={"1#0": np.frexp})))
     assert [declared.name for declared in model.inputs] == ["x", "k"]
+
+
+POSITIONS = b"""<net name="n" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data element_type="f32" shape="4"/>
+<output><port id="0" precision="FP32" names="x"><dim>4</dim></port></output></layer>
+<layer id="1" name="i" type="NonZero" version="opset3"><data output_type="i64"/>
+<input><port id="0"><dim>4</dim></port></input>
+<output><port id="1" precision="I64" names="i"><dim>1</dim><dim>-1</dim></port></output></layer>
+<layer id="2" name="f" type="Parameter" version="opset1"><data element_type="i64" shape="1,1"/>
+<output><port id="0" precision="I64" names="f"><dim>1</dim><dim>1</dim></port></output></layer>
+<layer id="3" name="m" type="Multiply" version="opset1">
+<input><port id="0"><dim>1</dim><dim>-1</dim></port><port id="1"><dim>1</dim><dim>1</dim></port></input>
+<output><port id="2" precision="I64" names="m"><dim>1</dim><dim>-1</dim></port></output></layer>
+<layer id="4" name="r" type="Result" version="opset1">
+<input><port id="0"><dim>1</dim><dim>-1</dim></port></input></layer></layers>
+<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>
+<edge from-layer="2" from-port="0" to-layer="3" to-port="1"/>
+<edge from-layer="3" from-port="2" to-layer="4" to-port="0"/></edges></net>"""
+
+
+def test_a_model_with_sizes_from_data_runs_in_stages():
+    model = indim.load(POSITIONS)
+    assert ([declared.name for declared in model.inputs], model.outputs) == (["x", "f"], ("r",))
+    factor = np.array([[10]], np.int64)
+    for x in ([0, 2, -1, 0], [0, 0, 0, 0], [np.nan, 1, 1, 1]):
+        x = np.array(x, np.float32)
+        expected = np.flatnonzero(x)[None, :] * 10
+        for given in (x, np.repeat(x, 2)[::2]):
+            result = model(given, f=factor)
+            assert result.dtype == np.int64
+            np.testing.assert_array_equal(result, expected)
+    with pytest.raises(indim.FormatError, match="NonZero is not supported") as error:
+        model.to("onnx")
+    assert error.value.code == "unsupported-op"
+    with pytest.raises(indim.FormatError) as error:
+        model(np.zeros(3, np.float32), factor)
+    assert error.value.code == "input-type"
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again(np.ones(4, np.float32), factor), [[0, 10, 20, 30]])

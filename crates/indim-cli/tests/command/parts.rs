@@ -73,3 +73,42 @@ fn a_program_with_opaque_nodes_is_drawn() {
         "{drawn}"
     );
 }
+
+const POSITIONS: &str = r#"<net name="n" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data element_type="f32" shape="4"/>
+<output><port id="0" precision="FP32" names="x"><dim>4</dim></port></output></layer>
+<layer id="1" name="i" type="NonZero" version="opset3"><data output_type="i64"/>
+<input><port id="0"><dim>4</dim></port></input>
+<output><port id="1" precision="I64" names="i"><dim>1</dim><dim>-1</dim></port></output></layer>
+<layer id="2" name="f" type="Parameter" version="opset1"><data element_type="i64" shape="1,1"/>
+<output><port id="0" precision="I64" names="f"><dim>1</dim><dim>1</dim></port></output></layer>
+<layer id="3" name="m" type="Multiply" version="opset1">
+<input><port id="0"><dim>1</dim><dim>-1</dim></port><port id="1"><dim>1</dim><dim>1</dim></port></input>
+<output><port id="2" precision="I64" names="m"><dim>1</dim><dim>-1</dim></port></output></layer>
+<layer id="4" name="r" type="Result" version="opset1">
+<input><port id="0"><dim>1</dim><dim>-1</dim></port></input></layer></layers>
+<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>
+<edge from-layer="2" from-port="0" to-layer="3" to-port="1"/>
+<edge from-layer="3" from-port="2" to-layer="4" to-port="0"/></edges></net>"#;
+
+#[test]
+fn a_model_with_sizes_from_data_runs_in_stages() {
+    let folder = Folder::new();
+    let path = folder.file("positions.xml");
+    std::fs::write(&path, POSITIONS).expect("the file is written");
+    let path = path.display().to_string();
+    let found = succeeds(&["run", &path, "f32([0, 2, -1, 0])", "f=i64([[10]])"]);
+    assert_eq!(found, "[[10 20]]\n");
+    // A literal takes the type of its input, and the result goes into a file.
+    let file = folder.file("m.npy").display().to_string();
+    succeeds(&["run", &path, "[0, 0, 0, 7]", "[[3]]", "-o", &file]);
+    assert_eq!(succeeds(&["eval", "m", &format!("m={file}")]), "[[9]]\n");
+    assert_eq!(succeeds(&["run", &path, "[1, 1, 0, 0]", "--to", "i"]), "[[0 1]]\n");
+    let message = fails(&["run", &path, "[1, 1]", "[[3]]"]);
+    assert!(message.contains("error[input-type]"), "{message}");
+    let message = fails(&["run", &path, "[1, 1, 0, 0]"]);
+    assert!(message.contains("error[input-missing]"), "{message}");
+    let message = fails(&["convert", &path, "--to", "onnx"]);
+    assert!(message.contains("error[unsupported-op]"), "{message}");
+}

@@ -62,12 +62,18 @@ pub fn align_regions(
     let Some(pixels) = pixels.filter(|&pixels| i64::try_from(pixels).is_ok()) else {
         return Err(FormatErrorKind::Limit { what: "elements of images", limit: usize::MAX });
     };
+    let [rows, columns] = options.grid;
+    if pixels == 0 {
+        // All samples are outside the image.
+        let zero = b.convert(b.scalar(0.0f64), of_x.dtype)?;
+        let sizes = [count, of_x.shape[1], rows, columns];
+        return Ok(b.broadcast_in_dim(zero, &[], sizes)?);
+    }
     // All channels of a position are adjacent, so that a gather copies them together.
     let channels = of_x.shape[1];
     let last = b.transpose(b.convert(x, number)?, &[0, 2, 3, 1])?;
     let elements = b.reshape(last, [pixels, channels])?;
     let regions = b.convert(regions, number)?;
-    let [rows, columns] = options.grid;
     let vertical = Side::new(&regions, 1, (rows, height), options)?;
     let horizontal = Side::new(&regions, 0, (columns, width), options)?;
     // An image that does not exist has no element; negative positions do not count from the end.

@@ -1,4 +1,4 @@
-//! Conditions on symbolic sizes: two sizes are equal, or one of them is 1.
+//! Conditions on symbolic sizes: two sizes are equal, or one of them is 1, or one is at most the other.
 
 use super::size::SymbolicSize;
 
@@ -30,6 +30,8 @@ impl NamedCondition {
     /// let (n, limit) = (SymbolicSize::named("N"), SymbolicSize::known(128));
     /// let shorter = NamedCondition::equal(&limit.minimum(&n).unwrap(), &n);
     /// assert_eq!(shorter.shown(), "N <= 128");
+    /// let longer = NamedCondition::equal(&limit.minimum(&n).unwrap(), &limit);
+    /// assert_eq!(longer.shown(), "N >= 128");
     /// let doubled = n.times(&SymbolicSize::known(2)).unwrap();
     /// assert_eq!(NamedCondition::equal(&doubled, &SymbolicSize::known(6)).shown(), "N = 3");
     /// ```

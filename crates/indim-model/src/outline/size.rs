@@ -193,6 +193,23 @@ impl SymbolicSize {
         }
     }
 
+    /// Whether the size is at most another one, whatever numbers their names are.
+    ///
+    /// ```
+    /// use indim_model::outline::SymbolicSize;
+    ///
+    /// let (n, limit) = (SymbolicSize::named("N"), SymbolicSize::known(128));
+    /// assert!(n.minimum(&limit).unwrap().is_at_most(&n));
+    /// assert!(!limit.is_at_most(&n));
+    /// ```
+    pub fn is_at_most(&self, other: &Self) -> bool {
+        let difference = self.minus(other).and_then(|difference| difference.number());
+        let is_nothing = self.number().is_some_and(|size| size <= 0);
+        is_nothing
+            || difference.is_some_and(|difference| difference <= 0)
+            || self.limit_of(other).is_some()
+    }
+
     /// The size of the result where two sizes meet in a broadcast and at least one of them is unknown:
     /// the name `broadcast(N, M)`.
     pub fn broadcast(&self, other: &Self) -> Self {
@@ -265,15 +282,11 @@ impl SymbolicSize {
     /// The equation of two sizes as text, solved for a name if the equation has only one.
     pub(super) fn equation(&self, other: &Self) -> String {
         for (one, bound) in [(self, other), (other, self)] {
-            let arguments = one.name().and_then(|it| it.strip_prefix("min(")?.strip_suffix(')'));
-            let limit = arguments.and_then(|arguments| {
-                let bound = bound.to_string();
-                let first = || arguments.strip_suffix(&bound)?.strip_suffix(", ");
-                let second = || arguments.strip_prefix(&bound)?.strip_prefix(", ");
-                first().or_else(second)
-            });
-            if let Some(limit) = limit {
-                return format!("{bound} <= {limit}");
+            if let Some(limit) = one.limit_of(bound) {
+                return match bound.number() {
+                    Some(_) => format!("{limit} >= {bound}"),
+                    None => format!("{bound} <= {limit}"),
+                };
             }
         }
         let terms = self.minus(other).map(|it| it.terms()).unwrap_or_default();
@@ -281,6 +294,15 @@ impl SymbolicSize {
             Some((names, Some(value))) => format!("{} = {value}", names.join("*")),
             _ => format!("{self} = {other}"),
         }
+    }
+
+    /// The other size of a minimum of `bound` and another size; `None` if this is no such minimum.
+    fn limit_of(&self, bound: &Self) -> Option<&str> {
+        let arguments = self.name()?.strip_prefix("min(")?.strip_suffix(')')?;
+        let bound = bound.to_string();
+        let first = || arguments.strip_suffix(&bound)?.strip_suffix(", ");
+        let second = || arguments.strip_prefix(&bound)?.strip_prefix(", ");
+        first().or_else(second)
     }
 
     fn checked_atom(name: String) -> Option<Self> {

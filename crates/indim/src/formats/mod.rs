@@ -29,7 +29,8 @@
 //! - `page.rs`: a model as one HTML page, or as a drawing;
 //! - `registry.rs`: the formats of this build, each with its reader and writer;
 //! - `sarif.rs`: findings as a SARIF log;
-//! - `save.rs`: saves a written model with its external file.
+//! - `save.rs`: saves a written model with its external file;
+//! - `staged.rs`: models with sizes that depend on data, run in stages.
 
 mod check;
 mod compare;
@@ -43,6 +44,7 @@ mod registry;
 mod sarif;
 #[cfg(feature = "files")]
 mod save;
+mod staged;
 
 pub use check::{CheckFailure, CheckReport};
 pub use compare::{ComparedValue, DumpComparison, OpaqueValue};
@@ -67,3 +69,4 @@ pub use registry::{operations, read, read_as, write};
 pub use sarif::SarifLog;
 #[cfg(feature = "files")]
 pub use save::save;
+pub use staged::StagedModel;

@@ -279,6 +279,30 @@ fn reshapes_that_cancel_and_ties_are_advice() {
     assert_eq!(output(&report), "y: f32[2, 2]");
 }
 
+/// Sizes with names that must be large enough: a number of elements, and the other axes of indices.
+#[test]
+fn sizes_that_must_be_large_enough_are_conditions() {
+    let sized = |name: &str, element: i64, sizes: &[&str]| value(name, element, Some(sizes));
+    let shown = |inputs: Vec<Message>, k: i64, node: Message| {
+        let report = lint("sizes.onnx", model(inputs, vec![list("k", &[k])], vec![node]));
+        let conditions = report.outline().nodes[0].conditions.iter();
+        conditions.map(|condition| condition.shown()).collect::<Vec<String>>()
+    };
+    let largest = || node("TopK", &["x", "k"], &["y", "places"], &[]);
+    assert_eq!(shown(vec![sized("x", FLOAT, &["2", "N"])], 5, largest()), ["N >= 5"]);
+    assert!(shown(vec![sized("x", FLOAT, &["N", "7"])], 5, largest()).is_empty());
+    assert!(shown(vec![sized("x", FLOAT, &["N", "M"])], 0, largest()).is_empty());
+    let gather = || node("GatherElements", &["x", "i"], &["y"], &[int("axis", 1)]);
+    let inputs = |data: &str, indices: &str| {
+        vec![sized("x", FLOAT, &[data, "3"]), sized("i", INT64, &[indices, "K"])]
+    };
+    assert_eq!(shown(inputs("N", "4"), 1, gather()), ["N >= 4"]);
+    assert_eq!(shown(inputs("N", "M"), 1, gather()), ["M <= N"]);
+    assert!(shown(inputs("N", "N"), 1, gather()).is_empty());
+    let report = lint("wide.onnx", model(inputs("3", "4"), vec![], vec![gather()]));
+    assert!(report.outline().nodes[0].is_illegal());
+}
+
 /// An opaque node on which no output depends does not keep the model from running.
 #[test]
 fn opaque_nodes_off_the_way_are_left_out() {

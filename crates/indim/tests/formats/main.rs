@@ -43,6 +43,7 @@ mod samples_stablehlo;
 mod scans;
 mod sorts;
 mod stablehlo;
+mod staged;
 mod storage_types;
 mod support;
 mod xla_fourier;

@@ -15,6 +15,11 @@ fn array(shape: &[usize], elements: &[f32]) -> Array {
     Array::new(shape, elements.to_vec()).unwrap()
 }
 
+/// Zeros.
+fn floats_of(shape: &[usize]) -> Array {
+    Array::zeros(indim_ops::DType::F32, shape).unwrap()
+}
+
 fn model(
     opset: i64,
     operator: &str,
@@ -127,6 +132,11 @@ fn regions_are_averages_of_samples_between_elements() {
     for image in [1, -1, i64::MAX] {
         assert_eq!(regions("avg", 1, &[0., 0., 1., 1.], &[image]), Err("index-out-of-range"));
     }
+    // An image without elements has none inside.
+    let inputs =
+        [floats_of(&[1, 1, 0, 3]), floats_of(&[2, 4]), Array::new([2], vec![0i64, 0]).unwrap()];
+    let found = run_node(22, "RoiAlign", &inputs, &[int("output_width", 3)]);
+    assert_eq!(found, Ok(floats_of(&[2, 1, 1, 3])));
     // A region of too many samples is refused before the work.
     assert_eq!(regions("avg", 0, &[0., 0., 1e30, 1e30], &[0]), Err("step-limit"));
     assert_eq!(regions("avg", 300, &[0., 0., 1., 1.], &[0]), Err("attribute"));

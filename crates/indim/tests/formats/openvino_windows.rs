@@ -202,6 +202,14 @@ fn the_positions_of_a_pool_count_over_the_axes_from_one_on() {
     }
     assert_eq!(pool("3", "i64"), Err("attribute"));
     assert_eq!(pool("0", "u8"), Err("attribute"));
+    // A window of padding alone has the position 0.
+    let one_element = Array::new([1, 1, 1], vec![4.0f32]).unwrap();
+    let attributes = "kernel=\"1\" strides=\"1\" pads_begin=\"1\" pads_end=\"0\" axis=\"0\"";
+    let ports = ["FP32 1 1 2", "I64 1 1 2"];
+    let mut padding = network("MaxPool-8", attributes, core::slice::from_ref(&one_element), &ports);
+    padding.result("1:2");
+    let found = run(&*padding.read().unwrap(), &[one_element]).unwrap();
+    assert_eq!(found[1].elements::<i64>().unwrap(), [0, 0]);
     // A window of a whole image has no positions that nobody reads.
     let x = Array::new([1, 1, 5000], vec![1.0f32; 5000]).unwrap();
     let results = ["FP32 1 1 1", "I64 1 1 1"];

@@ -87,15 +87,16 @@ class Maker:
         choose = self.random.choice
         x = self.image()
         shape = list(x.get_output_shape(0))
-        dilations = [choose([1, 1, 2]) for _ in range(2)]
-        spans = [min(size, 4) for size in shape[2:]]
-        kernel = [choose(range(1, (span - 1) // step + 2)) for span, step in zip(spans, dilations)]
-        pads = [[choose(range((size - 1) * step + 1)) // 2 for size, step in zip(kernel, dilations)] for _ in range(2)]
+        dilation, rounding = choose([1, 1, 2]), choose(["floor", "ceil", "ceil_torch"])
+        kernel = [choose(range(1, (min(size, 4) - 1) // dilation + 2)) for size in shape[2:]]
         strides = [choose([1, 2, 3]) for _ in range(2)]
-        rounding = choose(["floor", "ceil", "ceil_torch"])
-        element = choose(["i32", "i64"])
+        if rounding == "ceil":
+            strides = [min(pair) for pair in zip(strides, kernel)]
+        # A window of padding alone is -inf for indim, and the lowest number for OpenVINO.
+        begins = [choose(range(size)) if dilation == 1 else 0 for size in kernel]
+        element, axis = choose(["i32", "i64"]), choose([0, 1, 2, -1])
         return opset14.max_pool(
-            x, strides, dilations, *pads, kernel, rounding, "explicit", element, choose([0, 1, 2, -1])
+            x, strides, [dilation] * 2, begins, [0, 0], kernel, rounding, "explicit", element, axis
         )
 
     def reverse_sequence(self):
@@ -128,7 +129,10 @@ class Maker:
         return openvino.Model(made.outputs(), self.parameters, "random")
 
 
-KINDS = ["interpolate", "interpolate", "interpolate", "max_pool", "pad", "lrn", "reverse_sequence", "fourier", "fourier"]
+KINDS = [
+    "interpolate", "interpolate", "interpolate", "max_pool", "pad", "lrn", "reverse_sequence", "fourier",
+    "fourier",
+]
 
 
 def main(folder, count):
