@@ -259,15 +259,18 @@ def mean_and_largest(x, axis):
     return np.mean(x, axis=axis), largest
 
 
-@pytest.mark.parametrize("task_bytes, span_bytes", [(64 << 20, 32 << 20), (64 << 20, 9000), (2000, 0)])
+@pytest.mark.parametrize(
+    "task_bytes, span_bytes, lanes_bytes", [(64 << 20, 32 << 20, 64 << 10), (64 << 20, 9000, 0), (2000, 0, 0)]
+)
 @settings(max_examples=10, deadline=None)
 @given(given=any_chunks())
-def test_sums_over_any_chunks_have_the_bits_of_one_process(task_bytes, span_bytes, given):
+def test_sums_over_any_chunks_have_the_bits_of_one_process(task_bytes, span_bytes, lanes_bytes, given):
     x, lazy, axis = given
     with pytest.MonkeyPatch.context() as patch:
         # Little memory makes tasks hand on lanes, or read lane by lane.
         patch.setattr("indim._lanes.TASK_BYTES", task_bytes)
         patch.setattr("indim._lanes.SPAN_BYTES", span_bytes)
+        patch.setattr("indim._lanes.MIN_LANES_BYTES", lanes_bytes)
         with warnings.catch_warnings():
             warnings.simplefilter("error", PerformanceWarning)
             for function in (indim.mean, indim.prod, indim.sum):

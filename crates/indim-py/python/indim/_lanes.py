@@ -37,8 +37,13 @@ SPAN_BYTES = 32 << 20
 #: Bytes of rows of several chunks that are copied side by side at a time: half of L2.
 COPY_BYTES = 512 << 10
 
-#: Maximum number of ranges, each of up to ``LANES`` rows, that one run of a program adds to the lanes.
+#: Maximum number of ranges, each of up to ``LANES`` rows, that one run of a program adds to the lanes. Ranges
+#: of several chunks may be twice as many.
 MAX_RANGES_PER_RUN = 4
+
+#: Minimum bytes of the lanes to which a run adds ranges of several chunks: with less, calls take longer than
+#: reading the lanes.
+MIN_LANES_BYTES = 64 << 10
 
 
 class Stage(NamedTuple):
@@ -367,24 +372,54 @@ class _AddRows:
         else:
             # A scheduler may repeat a task, so its arguments are not changed.
             lanes = [array.copy() for array in lanes]
-        for part, length in enumerate(lengths):
-            start = 0
-            while start < length:
-                lane, left = row % LANES, length - start
-                if lane == 0 and left >= LANES:
-                    size, count = LANES, _power_of_two(min(left // LANES, MAX_RANGES_PER_RUN))
-                else:
-                    size, count = _power_of_two(min(left, LANES - lane)), 1
-                ranges = [(part, start + index * LANES, size) for index in range(count)]
-                chunks = _slice_chunks(self.stage, inputs, ranges)
-                lane_slices = [_slice_axis(array, axis, lane, size) for array in lanes]
-                program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), count)
-                start, row = start + size * count, row + size * count
+        for lane, size, ranges in _ranges(row, lengths, sum(array.nbytes for array in lanes)):
+            chunks = _slice_chunks(self.stage, inputs, ranges)
+            lane_slices = [_slice_axis(array, axis, lane, size) for array in lanes]
+            program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), len(ranges))
+        row += sum(lengths)
         if not self.is_last:
             return tuple(lanes)
         # Lanes without elements are not folded.
         lanes = [_slice_axis(array, axis, 0, min(row, LANES)) for array in lanes]
         return tuple(program.fold_lanes([], lanes, list(lanes[0].shape)))
+
+
+def _ranges(row, lengths, nbytes):
+    """The runs that add rows of these parts to lanes of ``nbytes`` bytes: for each the first lane, the number
+    of lanes and the ranges. Each lane takes its rows in order."""
+    ends = list(itertools.accumulate(lengths, initial=row))
+    # The largest number of lanes, a power of two, such that no part begins or ends between them.
+    common = functools.reduce(operator.or_, ends, LANES)
+    size = common & -common
+    is_short = max(lengths) < LANES * MAX_RANGES_PER_RUN
+    if not is_short or nbytes * size < MIN_LANES_BYTES * LANES:
+        return _ranges_in_order(row, lengths)
+    return _ranges_by_lane(ends, lengths, size)
+
+
+def _ranges_in_order(row, lengths):
+    for part, length in enumerate(lengths):
+        start = 0
+        while start < length:
+            lane, left = row % LANES, length - start
+            if lane == 0 and left >= LANES:
+                size, count = LANES, _power_of_two(min(left // LANES, MAX_RANGES_PER_RUN))
+            else:
+                size, count = _power_of_two(min(left, LANES - lane)), 1
+            yield lane, size, [(part, start + index * LANES, size) for index in range(count)]
+            start, row = start + size * count, row + size * count
+
+
+def _ranges_by_lane(starts, lengths, size):
+    """Ranges of several parts go to the same lanes, so that a run reads and writes these once."""
+    for lane in range(0, LANES, size):
+        ranges = [
+            (part, start, size)
+            for part, (row, length) in enumerate(zip(starts, lengths))
+            for start in range((lane - row) % LANES, length, LANES)
+        ]
+        for first in range(0, len(ranges), 2 * MAX_RANGES_PER_RUN):
+            yield lane, size, ranges[first : first + 2 * MAX_RANGES_PER_RUN]
 
 
 @dataclass(frozen=True)
