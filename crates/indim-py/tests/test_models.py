@@ -289,7 +289,7 @@ POSITIONS = b"""<net name="n" version="11"><layers>
 
 def test_a_model_with_sizes_from_data_runs_in_stages():
     model = indim.load(POSITIONS)
-    assert ([declared.name for declared in model.inputs], model.outputs) == (["x", "f"], ("r",))
+    assert ([declared.name for declared in model.inputs], model.outputs) == (["x", "f"], ("m",))
     factor = np.array([[10]], np.int64)
     for x in ([0, 2, -1, 0], [0, 0, 0, 0], [np.nan, 1, 1, 1]):
         x = np.array(x, np.float32)
