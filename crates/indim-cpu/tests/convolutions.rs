@@ -144,6 +144,44 @@ fn pools_have_the_bits_of_the_evaluator() {
     }
 }
 
+/// Bias, padding, depthwise convolution and activation run together on some channels at a time.
+#[test]
+fn depthwise_convolutions_in_tiles_have_the_bits_of_the_evaluator() {
+    let mut random = Random(4);
+    for round in 0..6 {
+        let dtype = [DType::F32, DType::F32, DType::F64][round % 3];
+        let (channels, sizes) = (40 + random.up_to(50), [0; 2].map(|_| 40 + random.up_to(20)));
+        let windows: Vec<PaddedWindow> = (0..2)
+            .map(|_| PaddedWindow {
+                size: 3,
+                stride: 1 + round % 2,
+                dilation: random.up_to(2),
+                low: random.up_to(3) as i64 - 1,
+                high: random.up_to(3) as i64 - 1,
+                ..PaddedWindow::default()
+            })
+            .collect();
+        let convolution = Convolution { feature_groups: channels, ..Convolution::new(windows) };
+        let x = random.array(dtype, &[random.0 as usize % 2 + 1, channels, sizes[0], sizes[1]]);
+        let (kernel, bias) =
+            (random.array(dtype, &[channels, 1, 3, 3]), random.array(dtype, &[channels]));
+        let b = GraphBuilder::new();
+        let operand = b.parameter("x", dtype, x.shape()).unwrap();
+        let biased = |value: &Value| {
+            let shape = value.array_type().unwrap().shape;
+            let bias = b.broadcast_in_dim(b.constant(bias.clone()), &[1], shape).unwrap();
+            (value + bias).clamp(-100, 60)
+        };
+        let once = b.convolution(biased(&operand), b.constant(kernel), &convolution, None).unwrap();
+        let graph = b.finish(&[biased(&once)]).unwrap();
+        let groups = compile(&graph, &CompileOptions::new()).unwrap().tiled_groups().count();
+        // With more threads than tiles, each nest runs on all threads.
+        let is_small = std::thread::available_parallelism().is_ok_and(|count| count.get() <= 4);
+        assert!(groups == 1 || !is_small, "{groups} groups of {convolution:?}");
+        check(&graph, &[x], &convolution);
+    }
+}
+
 /// Padding of several axes is a concatenation of concatenations, each of whose parts is written once.
 #[test]
 fn padded_axes_are_written_once() {

@@ -12,21 +12,21 @@ use crate::loop_nest::{
     NestReduction, StandaloneInstruction, Store, SymbolicType,
 };
 use crate::lower::Buffers;
-use crate::materialize::{Materialized, computed_values};
+use crate::materialize::{Materialized, NestValues, computed_values};
 use crate::value_source::{
     OperandView, ValueSource, indexed_size, is_control, is_standalone, iteration, operand_views,
     reduced,
 };
 use crate::view::View;
 
-/// The nest that computes the materialised values of `group`, which have one iteration shape. A group
-/// here is the values of one nest, not a [`NestGroup`](crate::groups::NestGroup).
+/// The nest that computes the materialised values `nest`, which have one iteration shape.
 pub(crate) fn nest(
     graph: &ShapedGraph<'_>,
-    group: &[ValueId],
+    nest: &NestValues,
     materialized: &Materialized,
     buffers: &mut Buffers,
 ) -> LoopNest {
+    let group = &nest.values[..];
     let (shape, reduced) = iteration(graph, group[0]);
     let computed = computed_values(graph, group, materialized);
     let mut body = NestBuilder {
@@ -42,7 +42,7 @@ pub(crate) fn nest(
     let mut stores = Vec::new();
     let mut results = Vec::new();
     for &value in group {
-        stores.extend(body.stores(value));
+        stores.extend(body.stores(nest, value));
         if let Some(result) = result_of_control(&graph[value].kind) {
             results.resize(stores.len(), result);
         }
@@ -163,7 +163,7 @@ impl NestBuilder<'_> {
     }
 
     /// The stores of a materialised value: to its buffers, and to its slices of concatenations.
-    fn stores(&mut self, value: ValueId) -> Vec<Store> {
+    fn stores(&mut self, nest: &NestValues, value: ValueId) -> Vec<Store> {
         let node = &self.graph[value];
         let stored = self.materialized.stored(value);
         let array_type = type_of(self.graph, stored);
@@ -193,7 +193,7 @@ impl NestBuilder<'_> {
             let target = Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
             stores.push(Store { source, reduction, target });
         }
-        for place in self.materialized.concat_targets(stored) {
+        for place in self.materialized.concat_targets(nest, stored) {
             let array_type = type_of(self.graph, place.concatenation);
             let axes = offset_axes(&axes, &place.starts);
             for buffer in self.buffers.written_to(place.concatenation) {

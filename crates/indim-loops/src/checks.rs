@@ -20,8 +20,9 @@ pub(crate) fn checks(
     }
     let mut checks: Vec<IndexCheck> = Vec::new();
     for (nest, group) in materialized.groups().iter().enumerate() {
-        for &value in computed_values(graph, group, materialized).keys() {
-            let Some(check) = check(graph, group, materialized, buffers, value, nest) else {
+        for &value in computed_values(graph, &group.values, materialized).keys() {
+            let Some(check) = check(graph, &group.values, materialized, buffers, value, nest)
+            else {
                 continue;
             };
             let is_duplicate =

@@ -108,17 +108,27 @@ fn summed_axes(nest: &LoopNest) -> Option<usize> {
     }
 }
 
-/// The groups with contractions. A group begins with a contraction, with the nest before it, or with one of
-/// the groups `before` that a contraction follows. For each first nest, one group for each set of axes along
-/// which it may be cut: the longest one.
+/// The groups with contractions. A group begins with a contraction, with the nest before it, with the first
+/// nest that writes an operand of a contraction, or with one of the groups `before` that a contraction
+/// follows. For each first nest, one group for each set of axes along which it may be cut: the longest one.
 fn contraction_groups(
     loops: &LoopNests,
     uses: &[(usize, usize)],
     before: &[NestGroup],
 ) -> Vec<NestGroup> {
     let contractions = loops.nests.iter().enumerate().filter(|(_, nest)| is_contraction(nest));
-    let mut starts: BTreeSet<usize> =
-        contractions.flat_map(|(index, _)| [index.saturating_sub(1), index]).collect();
+    let first_writer = |access: &Access| match access.buffer {
+        BufferId::Temporary(temporary) => Some(uses[temporary].0),
+        _ => None,
+    };
+    let mut starts: BTreeSet<usize> = BTreeSet::new();
+    for (index, nest) in contractions {
+        starts.extend([index.saturating_sub(1), index]);
+        let writers = nest.accesses.iter().filter_map(first_writer);
+        starts.extend(
+            writers.filter(|&first| first < index && index - first < MAX_CONTRACTION_GROUP),
+        );
+    }
     let is_followed = |group: &&NestGroup| {
         loops.nests.get(group.nests.end).is_some_and(|nest| is_contraction(nest))
     };
@@ -253,8 +263,7 @@ fn traversed_axis<'a>(
     is_whole.then_some((walked, access.array_type.shape.sizes()))
 }
 
-/// The first and the last nest that uses each temporary; all nests, if an access begins at an offset or a
-/// bounds check reads it.
+/// The first and the last nest that uses each temporary; all nests, if a bounds check reads it.
 fn uses_of_temporaries(loops: &LoopNests) -> Vec<(usize, usize)> {
     let mut uses = vec![(usize::MAX, 0); loops.temporaries.len()];
     let mut uses_by = |access: &Access, first: usize, last: usize| {
@@ -263,12 +272,7 @@ fn uses_of_temporaries(loops: &LoopNests) -> Vec<(usize, usize)> {
         }
     };
     for (index, nest) in loops.nests.iter().enumerate() {
-        for access in nest.operands() {
-            match access.starts_at_origin() {
-                true => uses_by(access, index, index),
-                false => uses_by(access, 0, usize::MAX),
-            }
-        }
+        nest.operands().for_each(|access| uses_by(access, index, index));
     }
     loops.checks.iter().for_each(|check| uses_by(&check.access, 0, usize::MAX));
     uses

@@ -17,6 +17,10 @@
 //! - a value that is both reduced and used elsewhere, or read by a reduction and an arg-reduction, unless it
 //!   is cheap and computed from at most three arrays of its size.
 //!
+//! A *fill* is a part of a concatenation that repeats one constant, such as the zeros around an image. Each
+//! concatenation has its own nests for fills, which run after those of its other parts. So the
+//! concatenation needs no memory before these parts, and its nests may run tile by tile together.
+//!
 //! Every other value is computed in the nests that need it, under one view only: a nest has at most one
 //! instruction for each node of the graph. If nests would recompute too many values, every value with at
 //! least two uses is materialised, so that the size of lowered code stays proportional to the graph.
@@ -49,7 +53,7 @@ const MAX_RECOMPUTED_ARRAYS: usize = 3;
 /// The materialised values, grouped into nests.
 pub(crate) struct Materialized {
     bases: ViewBases,
-    groups: Vec<Vec<ValueId>>,
+    groups: Vec<NestValues>,
     /// For each value of a group, and for its stored conversion, the position of the group.
     positions: HashMap<ValueId, usize>,
     /// The values that another nest reads.
@@ -60,6 +64,13 @@ pub(crate) struct Materialized {
     concat_targets: HashMap<ValueId, Vec<ConcatTarget>>,
     /// For each reduction or contraction that is stored only as a conversion, the conversion.
     conversions: HashMap<ValueId, ValueId>,
+}
+
+/// The materialised values of one nest.
+pub(crate) struct NestValues {
+    pub(crate) values: Vec<ValueId>,
+    /// The concatenation into which a nest of fills writes them; other nests write to all destinations.
+    filled: Option<ValueId>,
 }
 
 /// The destination of one part of a concatenation.
@@ -73,7 +84,7 @@ pub(crate) struct ConcatTarget {
 
 impl Materialized {
     /// The values of each nest, in the order in which the nests run.
-    pub(crate) fn groups(&self) -> &[Vec<ValueId>] {
+    pub(crate) fn groups(&self) -> &[NestValues] {
         &self.groups
     }
 
@@ -87,9 +98,15 @@ impl Materialized {
         self.conversions.get(&value).copied().unwrap_or(value)
     }
 
-    /// The destinations of a value as a part of concatenations.
-    pub(crate) fn concat_targets(&self, value: ValueId) -> &[ConcatTarget] {
-        self.concat_targets.get(&value).map_or(&[], Vec::as_slice)
+    /// The destinations of a value of this nest as a part of concatenations.
+    pub(crate) fn concat_targets(
+        &self,
+        nest: &NestValues,
+        value: ValueId,
+    ) -> impl Iterator<Item = &ConcatTarget> {
+        let filled = nest.filled;
+        let targets = self.concat_targets.get(&value).into_iter().flatten();
+        targets.filter(move |target| filled.is_none_or(|filled| target.concatenation == filled))
     }
 
     /// Whether a value is read under another shape, so that it must be stored in row-major order.
@@ -171,7 +188,7 @@ pub(crate) fn materialize(graph: &ShapedGraph<'_>) -> Materialized {
 fn exceeds_recompute_limit(graph: &ShapedGraph<'_>, materialized: &Materialized) -> bool {
     let mut left = MAX_INSTRUCTIONS_PER_NODE.saturating_mul(graph.len());
     materialized.groups().iter().any(|group| {
-        let computed = computed_values(graph, group, materialized).len();
+        let computed = computed_values(graph, &group.values, materialized).len();
         let is_exceeded = computed > left;
         left = left.saturating_sub(computed);
         is_exceeded
@@ -186,13 +203,14 @@ fn materialize_with(
 ) -> Materialized {
     let requirements = Requirements::of(graph, &bases, materializes_shared);
     let levels = requirements.levels(graph, &bases);
-    let mut groups = group(graph, &bases, &requirements, &levels);
+    let concat_targets = concat_targets(graph, &requirements.concatenations);
+    let mut groups = group(graph, &bases, &requirements, &levels, &concat_targets);
     let conversions = conversions(graph, &bases, &requirements, &groups);
     let stored: BTreeSet<ValueId> = conversions.values().copied().collect();
-    groups.retain(|group| !group.iter().any(|value| stored.contains(value)));
+    groups.retain(|group| !group.values.iter().any(|value| stored.contains(value)));
     let mut positions = HashMap::new();
     for (position, group) in groups.iter().enumerate() {
-        for value in group {
+        for value in &group.values {
             positions.insert(*value, position);
             positions.extend(conversions.get(value).map(|&conversion| (conversion, position)));
         }
@@ -202,7 +220,6 @@ fn materialize_with(
     // The reduction itself is not in memory, so no nest can convert it again.
     let is_operand = if stored.is_empty() { Vec::new() } else { operands(graph) };
     read.extend(stored.into_iter().filter(|value| is_operand[value.index()]));
-    let concat_targets = concat_targets(graph, &requirements.concatenations);
     Materialized {
         bases,
         positions,
@@ -221,7 +238,7 @@ fn conversions(
     graph: &ShapedGraph<'_>,
     bases: &ViewBases,
     requirements: &Requirements,
-    groups: &[Vec<ValueId>],
+    groups: &[NestValues],
 ) -> HashMap<ValueId, ValueId> {
     let mut uses = graph.use_counts();
     unwidened_operands(graph, bases).for_each(|value| uses[value.index()] += 1);
@@ -231,7 +248,7 @@ fn conversions(
         is_used_once.then_some((operand, value))
     };
     let converted_group =
-        |group: &Vec<ValueId>| group.iter().map(converted).collect::<Option<Vec<_>>>();
+        |group: &NestValues| group.values.iter().map(converted).collect::<Option<Vec<_>>>();
     groups.iter().filter_map(converted_group).flatten().collect()
 }
 
@@ -507,13 +524,14 @@ fn long_values(graph: &ShapedGraph<'_>, bases: &ViewBases) -> Vec<bool> {
 
 /// Groups materialised values into nests: values of one group have the same iteration shape, reduced axis,
 /// kind of reduction (value or index) and level. Conversions that contractions store have groups of their
-/// own.
+/// own, and so have the fills of each concatenation.
 fn group(
     graph: &ShapedGraph<'_>,
     bases: &ViewBases,
     requirements: &Requirements,
     levels: &[usize],
-) -> Vec<Vec<ValueId>> {
+    concat_targets: &HashMap<ValueId, Vec<ConcatTarget>>,
+) -> Vec<NestValues> {
     let firsts = first_results(graph);
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
@@ -526,15 +544,32 @@ fn group(
         let last = last_level.entry(nest(value)).or_default();
         *last = levels[value.index()].max(*last);
     }
+    let is_fill = |value: ValueId| {
+        let base = bases.get(value);
+        let is_constant = matches!(graph[base.value].kind, NodeKind::Constant(_));
+        is_constant && graph.shape(base.value).rank() == 0 && !graph.outputs().contains(&value)
+    };
     let read_later = requirements.read_later(graph);
-    // A reduction may read a value of its own level. Keys sort element-wise nests before reductions.
-    let mut groups: BTreeMap<(usize, _), Vec<ValueId>> = BTreeMap::new();
+    // A reduction may read a value of its own level. Keys sort element-wise nests before reductions, and
+    // fills after all other nests: no nest of their level reads them, nor their concatenation.
+    let mut groups: BTreeMap<(usize, Option<ValueId>, _), Vec<ValueId>> = BTreeMap::new();
     for &value in &requirements.materialized {
         let nest = nest(value);
+        let targets = concat_targets.get(&value).map_or(&[][..], Vec::as_slice);
+        if !targets.is_empty() && !requirements.read.contains(&value) && is_fill(value) {
+            let filled: BTreeSet<ValueId> =
+                targets.iter().map(|target| target.concatenation).collect();
+            for whole in filled {
+                let level = levels[whole.index()];
+                groups.entry((level, Some(whole), nest.clone())).or_default().push(value);
+            }
+            continue;
+        }
         // A value without readers joins the last nest of its shape, where it may share work.
         let is_read_later = read_later.contains(&value);
         let level = if is_read_later { levels[value.index()] } else { last_level[&nest] };
-        groups.entry((level, nest)).or_default().push(value);
+        groups.entry((level, None, nest)).or_default().push(value);
     }
-    groups.into_values().collect()
+    let nests = groups.into_iter();
+    nests.map(|((_, filled, _), values)| NestValues { values, filled }).collect()
 }

@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
-use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
-use indim_graph::optimize;
+use indim_builder::{Convolution, GraphBuilder, ReduceOptions, Reduction, Value};
+use indim_graph::{Array, PaddedWindow, optimize};
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::{loop_nest::LoopNests, lower};
 use indim_ops::{DType, ReduceOp};
@@ -111,4 +111,47 @@ fn a_group_that_writes_an_operand_is_cut_where_it_moves() {
         |(nests, _): &&Found| nests.start < first_contraction && nests.end > first_contraction;
     assert!(found.iter().any(|group| with_keys(&group)), "{found:?} of {loops}");
     assert!(found.iter().filter(with_keys).all(|(_, axes)| axes == &[0]), "{found:?} of {loops}");
+}
+
+/// A depthwise convolution by 3 x 3 elements of images of this many channels, padded by zeros.
+fn depthwise(b: &GraphBuilder, x: &Value, name: &str, channels: usize) -> Value {
+    let padded = PaddedWindow { low: 1, high: 1, ..PaddedWindow::default() };
+    let convolution =
+        Convolution { feature_groups: channels, ..Convolution::new(vec![padded, padded]) };
+    let kernel = b.parameter(name, DType::F32, [channels, 1, 3, 3]).unwrap();
+    b.convolution(x, &kernel, &convolution, None).unwrap()
+}
+
+#[test]
+fn padding_is_written_in_the_tiles_of_the_convolution_that_reads_it() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [1, 8, 9, 10]).unwrap();
+    let first = depthwise(&b, &x.exp(), "first", 8).exp();
+    let second = depthwise(&b, &first, "second", 8).exp();
+    let loops = lower(&optimize(&b.finish(&[second]).unwrap()));
+    let is_contraction: Vec<bool> = loops.nests.iter().map(|nest| nest.is_standalone()).collect();
+    // Elements, the zeros above and below, those at both sides, products; the same again; the result.
+    let expected = [false, false, false, true, false, false, false, true, false];
+    assert_eq!(is_contraction, expected, "{loops}");
+    let found = groups(&loops);
+    let whole = found.iter().find(|group| group.nests == (0..loops.nests.len()));
+    let whole = whole.unwrap_or_else(|| panic!("{found:?} of {loops}"));
+    assert_eq!(whole.axes, [1]);
+    assert_eq!(whole.inner, (0..loops.temporaries.len()).collect::<Vec<_>>());
+}
+
+#[test]
+fn fills_that_are_read_or_returned_have_one_nest() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [8, 9]).unwrap();
+    let zeros = b.constant(Array::new([], vec![0.0_f32]).unwrap());
+    let zeros = b.broadcast_in_dim(zeros, &[], [8, 9]).unwrap();
+    let joined = |axis| b.concatenate(&[&zeros, &x], axis).unwrap();
+    let loops = lower(&b.finish(&[joined(0), joined(1), zeros.clone()]).unwrap());
+    let stores = |nest: &indim_loops::loop_nest::LoopNest| nest.stores.len();
+    let counts: Vec<usize> = loops.nests.iter().map(|nest| stores(nest)).collect();
+    assert_eq!(counts.iter().sum::<usize>(), 5, "{loops}");
+    let loops = lower(&b.finish(&[joined(0), joined(1)]).unwrap());
+    let counts: Vec<usize> = loops.nests.iter().map(|nest| stores(nest)).collect();
+    assert_eq!(counts, [2, 1, 1], "{loops}");
 }

@@ -51,6 +51,11 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
+    /// One run.
+    pub(crate) fn one() -> Runs {
+        Runs { count: 1, strides: [0; 3] }
+    }
+
     /// The stride of an array between runs, in bytes.
     pub(crate) fn stride(&self, operand: ProductArray) -> isize {
         self.strides[operand as usize]
@@ -149,7 +154,7 @@ impl Axes {
     /// The run `first` and the runs after it that end up to `end`, if `first` has all elements of the fastest
     /// axis at one index of the slower ones; otherwise `first` alone.
     pub(crate) fn next_runs(&self, first: &Range<usize>, end: usize) -> Runs {
-        let alone = Runs { count: 1, strides: [0; 3] };
+        let alone = Runs::one();
         let [.., slower, fastest] = &self.axes[..] else { return alone };
         if first.len() != fastest.size || !first.start.is_multiple_of(fastest.size) {
             return alone;
@@ -157,6 +162,13 @@ impl Axes {
         let left = slower.size - first.start / fastest.size % slower.size;
         let count = left.min((end - first.start) / fastest.size).max(1);
         Runs { count, strides: slower.strides }
+    }
+
+    /// The elements from `start` on, before `end`, that differ only in the index of the fastest axis.
+    pub(crate) fn next_run(&self, start: usize, end: usize) -> Runs {
+        let Some(fastest) = self.axes.last() else { return Runs::one() };
+        let count = (fastest.size - start % fastest.size).min(end - start);
+        Runs { count, strides: fastest.strides }
     }
 
     /// The offset of an element in bytes.

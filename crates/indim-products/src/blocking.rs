@@ -36,6 +36,10 @@ const _: () = assert!(L2_BYTES / 2 / (MAX_SLICE_LENGTH * 8) >= MAX_UNPACKED_ROWS
 /// permutation read every second `f32`.
 const MAX_STENCIL_STRIDE: usize = 2;
 
+/// Maximum columns of a macro tile of stencils, unless one run has more. Stencils keep no panels in caches,
+/// so this only bounds the work of a task.
+const MAX_STENCIL_COLUMNS: usize = 1 << 14;
+
 /// Minimum contiguous columns of stencils, because each run of columns costs a call.
 const MIN_STENCIL_COLUMNS: usize = 4;
 
@@ -197,8 +201,10 @@ impl Blocking {
             _ => MAX_SLICE_LENGTH.min(summed.size.max(1)),
         };
         let slice_count = summed.size.div_ceil(slice_length).max(1);
-        let (macro_tile_rows, macro_tile_columns) =
-            macro_tile([rows, columns], kernels, slice_count);
+        let (macro_tile_rows, macro_tile_columns) = match method {
+            ProductMethod::Stencils => stencil_macro_tile([rows, columns]),
+            _ => macro_tile([rows, columns], kernels, slice_count),
+        };
         let mut blocking = Blocking {
             task_batches: 1,
             grid_batches: batch.size,
@@ -375,6 +381,13 @@ fn slice_length(length: usize, kernels: &Kernels) -> usize {
         slice_length *= 2;
     }
     if length <= slice_length { length.max(1) } else { slice_length }
+}
+
+/// Number of rows and columns of a macro tile of stencils: whole runs of columns, which share loads.
+fn stencil_macro_tile([rows, columns]: [&Axes; 2]) -> (usize, usize) {
+    let run = columns.fastest_size().max(1);
+    let limit = (MAX_STENCIL_COLUMNS / run).max(1).saturating_mul(run);
+    (rows.size.max(1), limit.min(columns.size).max(1))
 }
 
 /// Number of rows and columns of a macro tile. They are chosen so that all macro tiles have about the same

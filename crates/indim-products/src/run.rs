@@ -89,7 +89,12 @@ impl ProductPlan {
         }
         let (batch, tile) = self.grid_position(task);
         let first = batch * blocking.task_batches;
-        for batch in first..self.batch.size.min(first + blocking.task_batches) {
+        let batches = first..self.batch.size.min(first + blocking.task_batches);
+        if blocking.method == ProductMethod::Stencils {
+            // SAFETY: the caller has the obligations of both functions.
+            return unsafe { self.stencil_batches(batches, tile, pointers, scratch) };
+        }
+        for batch in batches {
             let macro_tile = self.macro_tile(batch, tile, pointers);
             // SAFETY: the caller has the obligations of both functions.
             unsafe {
@@ -110,7 +115,12 @@ impl ProductPlan {
     }
 
     /// The macro tile of a batch element; `tile` is its index within the batch element.
-    fn macro_tile(&self, batch: usize, tile: usize, pointers: &ProductPointers) -> MacroTile {
+    pub(crate) fn macro_tile(
+        &self,
+        batch: usize,
+        tile: usize,
+        pointers: &ProductPointers,
+    ) -> MacroTile {
         let blocking = &self.blocking;
         let [packed_x, packed_y] = pointers.packed;
         let ((x, packed_x), (y, packed_y)) = match self.is_exchanged {
@@ -284,8 +294,9 @@ impl ProductPlan {
                 ProductMethod::Tiles => self.tiles(macro_tile, indices, target, scratch),
                 ProductMethod::Dots => self.dots(macro_tile, indices, target, scratch),
                 ProductMethod::Axpys => self.axpys(macro_tile, indices, target, scratch),
-                // A single chain has a single slice, so the target is the result.
-                ProductMethod::Stencils => self.stencils(macro_tile, scratch),
+                ProductMethod::Stencils => {
+                    unreachable!("invariant: the sums of stencils have no slices")
+                }
             }
         }
     }

@@ -1,14 +1,32 @@
 //! Products of few rows whose sum is one chain of at most `MAX_CHAIN` fused multiply-adds (`order.rs`). The
 //! columns of `y` are read in place, not packed, as in depthwise convolutions. Holds unsafe code.
+//!
+//! In a convolution by 3 x 3 elements, the windows of neighbouring runs share two of three rows of `y`. A
+//! load of such a row serves all runs that share it.
 
-use crate::vector::{Vector, load_elements};
+use crate::vector::Vector;
 
 /// Maximum rows of one call.
 pub(crate) const MAX_STENCIL_ROWS: usize = 4;
 
-/// The arguments of the products of some rows and some runs of neighbouring columns. Strides and offsets are
-/// in bytes.
+/// Height and width of the windows whose runs share loads.
+const SHARED_WINDOW: usize = 3;
+
+/// Runs that share loads: with nine factors and a vector of `y`, their sums fit the 16 registers of AVX2.
+const SHARING_RUNS: usize = 4;
+
+/// The arguments of the products of some rows and some runs of neighbouring columns, at some elements of the
+/// batch. Strides and offsets are in bytes.
+#[derive(Clone, Copy)]
 pub(crate) struct StencilArguments {
+    /// Number of elements of the batch.
+    pub(crate) batches: usize,
+    /// Stride of `x` between elements of the batch.
+    pub(crate) x_batch_stride: isize,
+    /// Stride of `y` between elements of the batch.
+    pub(crate) y_batch_stride: isize,
+    /// Stride of the results between elements of the batch.
+    pub(crate) out_batch_stride: isize,
     /// The rows of `x`: for each summed index, the elements of all rows, adjacent.
     pub(crate) x: *const u8,
     /// The first column, without the offset of an index.
@@ -36,10 +54,12 @@ pub(crate) struct StencilArguments {
 /// Products of few rows, compiled for a level and a number of rows.
 ///
 /// # Safety
-/// - `x` is valid for reads of `length` elements of each row, `offsets` of `length` offsets;
-/// - `y` is valid for reads of `columns` elements of each run, `y_column_stride` apart, at each offset;
-/// - `out` is valid for writes of `columns` elements of each run in each row, and overlaps no other memory of
-///   the call;
+/// - `offsets` is valid for reads of `length` offsets;
+/// - `x` is valid for reads of `length` elements of each row, for each element of the batch;
+/// - `y` is valid for reads of `columns` elements of each run, `y_column_stride` apart, at each offset, for
+///   each element of the batch;
+/// - `out` is valid for writes of `columns` elements of each run in each row, for each element of the batch,
+///   and overlaps no other memory of the call;
 /// - the processor has the level.
 pub(crate) type StencilFn = unsafe fn(&StencilArguments);
 
@@ -49,11 +69,136 @@ pub(crate) type StencilFn = unsafe fn(&StencilArguments);
 /// Like [`StencilFn`].
 #[inline(always)]
 pub(crate) unsafe fn run<V: Vector, const M: usize, const N: usize>(stencil: &StencilArguments) {
-    // SAFETY: the caller has the obligations of both functions.
+    let is_contiguous = stencil.y_column_stride == size_of::<V::Element>() as isize;
+    let mut batch = *stencil;
+    // SAFETY: the caller has the obligations of these functions.
     unsafe {
-        match stencil.y_column_stride == size_of::<V::Element>() as isize {
-            true => run_columns::<V, M, N, true>(stencil),
-            false => run_columns::<V, M, N, false>(stencil),
+        let is_sharing = M == 1 && is_contiguous && are_loads_shared(stencil);
+        for _ in 0..stencil.batches {
+            match (is_sharing, is_contiguous) {
+                (true, _) => run_sharing::<V>(&batch),
+                (false, true) => run_columns::<V, M, N, true>(&batch),
+                (false, false) => run_columns::<V, M, N, false>(&batch),
+            }
+            batch.x = batch.x.wrapping_offset(stencil.x_batch_stride);
+            batch.y = batch.y.wrapping_offset(stencil.y_batch_stride);
+            batch.out = batch.out.wrapping_offset(stencil.out_batch_stride);
+        }
+    }
+}
+
+/// Whether each run reads the rows of windows that the run before it reads, moved by one row.
+///
+/// # Safety
+/// `offsets` is valid for reads of `length` offsets.
+#[inline(always)]
+unsafe fn are_loads_shared(stencil: &StencilArguments) -> bool {
+    if stencil.length != SHARED_WINDOW * SHARED_WINDOW || stencil.runs < 2 {
+        return false;
+    }
+    (SHARED_WINDOW..stencil.length).all(|index| {
+        // SAFETY: both indices are below `length`.
+        let [above, offset] =
+            unsafe { [index - SHARED_WINDOW, index].map(|index| *stencil.offsets.add(index)) };
+        above.wrapping_add(stencil.y_run_stride) == offset
+    })
+}
+
+/// Sums one row, for runs that share the rows of windows.
+///
+/// # Safety
+/// Like [`StencilFn`]; [`are_loads_shared`], and columns are contiguous.
+#[inline(always)]
+unsafe fn run_sharing<V: Vector>(stencil: &StencilArguments) {
+    let mut run = 0;
+    // SAFETY: the runs are below `stencil.runs`.
+    unsafe {
+        let mut factors = [V::zero(); SHARED_WINDOW * SHARED_WINDOW];
+        for (index, factor) in factors.iter_mut().enumerate() {
+            *factor = V::splat(stencil.x.wrapping_add(index * size_of::<V::Element>()));
+        }
+        while run + SHARING_RUNS <= stencil.runs {
+            sharing_runs::<V, SHARING_RUNS>(stencil, &factors, run);
+            run += SHARING_RUNS;
+        }
+        let rest = stencil.runs - run;
+        if rest >= 2 {
+            sharing_runs::<V, 2>(stencil, &factors, run);
+            run += 2;
+        }
+        if rest % 2 == 1 {
+            sharing_runs::<V, 1>(stencil, &factors, run);
+        }
+    }
+}
+
+/// Sums all columns of `R` runs.
+///
+/// # Safety
+/// Like [`run_sharing`]; `run` is the first of `R` runs.
+#[inline(always)]
+unsafe fn sharing_runs<V: Vector, const R: usize>(
+    stencil: &StencilArguments,
+    factors: &[V; SHARED_WINDOW * SHARED_WINDOW],
+    run: usize,
+) {
+    let size = size_of::<V::Element>();
+    let first =
+        |base: *const u8, stride: isize| base.wrapping_offset(stride.wrapping_mul(run as isize));
+    let y = first(stencil.y, stencil.y_run_stride);
+    let out = first(stencil.out, stencil.out_run_stride).cast_mut();
+    let mut column = 0;
+    // SAFETY: the columns are below `stencil.columns`; an incomplete last vector reads and writes only these.
+    unsafe {
+        while column + V::LANES <= stencil.columns {
+            let skipped = column * size;
+            let place = (y.wrapping_add(skipped), out.wrapping_add(skipped));
+            sharing_columns::<V, R>(stencil, factors, place, V::LANES);
+            column += V::LANES;
+        }
+        if column < stencil.columns {
+            // The last vector overlaps the one before it, if there is one; both store the same results.
+            let first = stencil.columns.saturating_sub(V::LANES);
+            let skipped = first * size;
+            let place = (y.wrapping_add(skipped), out.wrapping_add(skipped));
+            sharing_columns::<V, R>(stencil, factors, place, stencil.columns - first);
+        }
+    }
+}
+
+/// Sums a vector of columns of `R` runs; only the first `active_lanes` lanes are columns. Rows of windows
+/// ascend, so each chain has its factors in order.
+///
+/// # Safety
+/// Like [`run_sharing`]; the columns at `y` and `out` are columns of `R` runs.
+#[inline(always)]
+unsafe fn sharing_columns<V: Vector, const R: usize>(
+    stencil: &StencilArguments,
+    factors: &[V; SHARED_WINDOW * SHARED_WINDOW],
+    (y, out): (*const u8, *mut u8),
+    active_lanes: usize,
+) {
+    let is_whole = active_lanes == V::LANES;
+    // SAFETY: the caller ensures rows, columns, offsets and results.
+    unsafe {
+        let mut sums = [V::zero(); R];
+        for row in 0..R + SHARED_WINDOW - 1 {
+            let along = stencil.y_run_stride.wrapping_mul(row as isize);
+            for column in 0..SHARED_WINDOW {
+                let from = y.wrapping_offset(along).wrapping_offset(*stencil.offsets.add(column));
+                let vector =
+                    if is_whole { V::load(from) } else { V::load_first(from, active_lanes) };
+                for (run, sum) in sums.iter_mut().enumerate() {
+                    if run <= row && row < run + SHARED_WINDOW {
+                        *sum = sum.fma(factors[(row - run) * SHARED_WINDOW + column], vector);
+                    }
+                }
+            }
+        }
+        for (run, sum) in sums.into_iter().enumerate() {
+            let to = out.wrapping_offset(stencil.out_run_stride.wrapping_mul(run as isize));
+            let sum = sum.finish_block();
+            if is_whole { sum.store(to) } else { sum.store_first(to, active_lanes) }
         }
     }
 }
@@ -116,9 +261,10 @@ unsafe fn run_columns<V: Vector, const M: usize, const N: usize, const C: bool>(
                 columns::<V, M, 1, C>(stencil, &place(run, column, strides), V::LANES);
                 column += V::LANES;
             }
+            // The last vector overlaps the one before it; both store the same results.
             if column < stencil.columns {
-                let rest = stencil.columns - column;
-                columns::<V, M, 1, C>(stencil, &place(run, column, strides), rest);
+                let last = stencil.columns - V::LANES;
+                columns::<V, M, 1, C>(stencil, &place(run, last, strides), V::LANES);
             }
         }
     }
@@ -150,7 +296,9 @@ unsafe fn columns<V: Vector, const M: usize, const N: usize, const C: bool>(
                     (true, true) => V::load(from),
                     (true, false) => V::load_first(from, active_lanes),
                     (false, true) => V::load_strided(from, stencil.y_column_stride),
-                    (false, false) => load_elements(from, stencil.y_column_stride, active_lanes),
+                    (false, false) => {
+                        V::load_strided_first(from, stencil.y_column_stride, active_lanes)
+                    }
                 };
             }
             for (row, sums) in sums.iter_mut().enumerate() {

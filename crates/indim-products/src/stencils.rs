@@ -4,21 +4,50 @@ use core::ops::Range;
 
 use crate::axes::{ProductArray, Runs};
 use crate::order::MAX_CHAIN;
-use crate::plan::ProductPlan;
+use crate::plan::{ProductPlan, ProductPointers};
 use crate::run::MacroTile;
 use crate::stencil::{MAX_STENCIL_ROWS, StencilArguments};
 
 impl ProductPlan {
-    /// Sums a macro tile by short chains, run by run of columns that have one stride in `y` and are
-    /// contiguous in the result.
+    /// Sums macro tile `tile` of some batch elements by short chains.
     ///
     /// # Safety
     /// Like [`ProductPlan::run`]; the method of the plan is that of stencils.
-    pub(crate) unsafe fn stencils(&self, macro_tile: &MacroTile, scratch: *mut u8) {
+    pub(crate) unsafe fn stencil_batches(
+        &self,
+        batches: Range<usize>,
+        tile: usize,
+        pointers: &ProductPointers,
+        scratch: *mut u8,
+    ) {
+        let mut batch = batches.start;
+        while batch < batches.end {
+            let macro_tile = self.macro_tile(batch, tile, pointers);
+            let runs = match self.is_row_in_place(&macro_tile) {
+                true => self.batch.next_run(batch, batches.end),
+                false => Runs::one(),
+            };
+            // SAFETY: the caller has the obligations of both functions.
+            unsafe { self.stencils(&macro_tile, runs, scratch) }
+            batch += runs.count;
+        }
+    }
+
+    /// Whether kernels read the only row of a macro tile in place.
+    fn is_row_in_place(&self, macro_tile: &MacroTile) -> bool {
+        self.blocking.is_x_in_place && macro_tile.rows.len() == 1
+    }
+
+    /// Sums a macro tile at each batch element of `batches`, run by run of columns that have one stride in
+    /// `y` and are contiguous in the result.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::stencil_batches`]; there is one batch element unless the row is read in place.
+    unsafe fn stencils(&self, macro_tile: &MacroTile, batches: Runs, scratch: *mut u8) {
         let indices = 0..self.summed.size;
         let mut offsets = [0; MAX_CHAIN];
         self.summed.write_offsets(0, ProductArray::Y, &mut offsets[..indices.len()]);
-        let rows = match self.blocking.is_x_in_place && macro_tile.rows.len() == 1 {
+        let rows = match self.is_row_in_place(macro_tile) {
             true => self.element(macro_tile.x, ProductArray::X, macro_tile.rows.start, 0),
             false => {
                 let rows = macro_tile.rows.clone();
@@ -37,12 +66,14 @@ impl ProductPlan {
             let columns = column..macro_tile.columns.end.min(end[0]).min(end[1]);
             let runs = self.columns.next_runs(&columns, macro_tile.columns.end);
             column = columns.start + runs.count * columns.len();
+            let offsets = &offsets[..indices.len()];
             // SAFETY: the columns of each run have one stride; the rows are packed.
-            unsafe { self.stencil_runs(macro_tile, columns, runs, &offsets[..indices.len()], rows) }
+            unsafe { self.stencil_runs(macro_tile, batches, columns, runs, offsets, rows) }
         }
     }
 
-    /// Sums runs of columns for all rows of a macro tile. The first run has the columns `columns`.
+    /// Sums runs of columns for all rows of a macro tile at each batch element. The first run has the columns
+    /// `columns`.
     ///
     /// # Safety
     /// Like [`ProductPlan::stencils`]; `packed` has the elements of the rows for each index, and `offsets`
@@ -50,6 +81,7 @@ impl ProductPlan {
     unsafe fn stencil_runs(
         &self,
         macro_tile: &MacroTile,
+        batches: Runs,
         columns: Range<usize>,
         runs: Runs,
         offsets: &[isize],
@@ -62,6 +94,10 @@ impl ProductPlan {
             let count = MAX_STENCIL_ROWS.min(macro_tile.rows.end - row);
             let skipped = (row - macro_tile.rows.start) * offsets.len() * kernels.size;
             let stencil = StencilArguments {
+                batches: batches.count,
+                x_batch_stride: batches.stride(ProductArray::X),
+                y_batch_stride: batches.stride(ProductArray::Y),
+                out_batch_stride: batches.stride(ProductArray::Out),
                 x: packed.wrapping_add(skipped),
                 y: macro_tile.y.wrapping_offset(self.columns.offset(start, ProductArray::Y)),
                 y_column_stride: self.columns.fastest_stride(ProductArray::Y),

@@ -215,6 +215,26 @@ fn convolutions() {
     }
 }
 
+#[test]
+fn depthwise_convolutions_share_loads() {
+    let mut random = Random(15);
+    let (heights, widths) = if cfg!(debug_assertions) { (3, 12) } else { (7, 40) };
+    let all = (1..=heights).flat_map(|height| (1..=widths).map(move |width| [height, width]));
+    for (round, positions) in all.enumerate() {
+        let convolution = RandomConvolution {
+            batch: 1 + round % 2,
+            groups: 3,
+            channels: 1,
+            features: 1,
+            positions: [positions[0], positions[1] * if cfg!(debug_assertions) { 3 } else { 1 }],
+            kernel: [3, 3],
+            stride: 1 + round / 2 % 2,
+            dilation: 1 + round / 3 % 2,
+        };
+        check(&convolution.product([F32, F64][round / 5 % 2], false), || random.number());
+    }
+}
+
 /// The sizes of a convolution of two spatial axes, with groups.
 #[derive(Debug)]
 struct RandomConvolution {

@@ -122,7 +122,7 @@ impl BoundProgram {
             let moved = self.bindings.nests[group.nests.clone()].iter().map(|bound| bound.moved);
             let moved = moved.fold(0, usize::saturating_add);
             let nests = group.nests.clone().map(|index| self.sized(index));
-            let is_large = may_be_cut(moved, nests);
+            let is_large = may_be_cut(moved, &program.loops, group, nests);
             cuts.push(if is_large { GroupCut::new(self.loops(), group) } else { None });
             check()?;
         }

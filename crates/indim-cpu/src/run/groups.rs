@@ -37,6 +37,11 @@ const TILE_BYTES: usize = 256 * 1024;
 /// 1 MiB takes 0 to 5 % longer in tiles, and 20 % longer if other work uses the cores.
 const MIN_GROUP_BYTES: usize = 4 * 1024 * 1024;
 
+/// Bytes of the arrays of a group with contractions that pack nothing, up to which its nests run one by one:
+/// the arrays fit L2. Such a contraction, a depthwise convolution for example, has as few operations as an
+/// element-wise nest, and reads each element several times.
+const MIN_UNPACKED_GROUP_BYTES: usize = 512 * 1024;
+
 /// A group must save at least 1/16 of the bytes that its nests would move one by one.
 const MIN_SAVED_DIVISOR: usize = 16;
 
@@ -116,6 +121,9 @@ pub(crate) struct CompiledGroup {
 #[derive(Debug)]
 struct TileNests {
     nests: Vec<CompiledNest>,
+    /// For each nest and operand the offset of its first element in the memory of a thread, in bytes;
+    /// `None` if it is not an inner temporary.
+    inner_offsets: Vec<Vec<Option<usize>>>,
     /// The nests bound to dense arrays.
     dense: TileBindings,
 }
@@ -177,9 +185,10 @@ impl GroupCut {
     pub(crate) fn new(loops: &LoopNests, group: &NestGroup) -> Option<GroupCut> {
         let nests = group.members(loops);
         let products: Vec<TiledProduct<'_>> = nests.iter().filter_map(TiledProduct::new).collect();
+        let saved = saved_bytes(nests, min_group_bytes(nests, &group.axes))?;
         match products.is_empty() {
-            true => cut_axes(nests, &group.axes),
-            false => cut_products(nests, group, &products),
+            true => cut_axes(nests, &group.axes, saved),
+            false => cut_products(nests, group, &products, saved),
         }
     }
 }
@@ -244,6 +253,10 @@ impl CompiledGroup {
         memory_use.add_allocation::<(usize, usize)>(self.inner.len());
         for tiles in [Some(&self.full), self.tail.as_ref()].into_iter().flatten() {
             memory_use.add_allocation::<CompiledNest>(tiles.nests.capacity());
+            memory_use.add_allocation::<Vec<Option<usize>>>(tiles.inner_offsets.capacity());
+            for offsets in &tiles.inner_offsets {
+                memory_use.add_allocation::<Option<usize>>(offsets.capacity());
+            }
             tiles.nests.iter().for_each(|nest| nest.count_bytes(memory_use));
             memory_use.add_allocation::<Option<Arc<dyn BoundNest>>>(tiles.dense.capacity());
             tiles.dense.iter().flatten().for_each(|bound| bound.count_bytes(memory_use));
@@ -292,13 +305,14 @@ impl CompiledGroup {
             };
             for tile in tiles_here.clone() {
                 let bound = if self.is_tail(tile) { &bound_tail } else { &bound_full };
+                let nests = self.nests_of(tile);
                 // SAFETY:
                 // - the points of `tile` are points of the caller's nests;
                 // - `run_in_parallel` runs each tile on one thread, tiles write disjoint elements, and
                 //   `can_replace` ensures that no tile reads elements of an input that another tile
                 //   overwrites;
                 // - `memory` belongs to this thread, and `bound` are the nests for the size of this tile.
-                unsafe { self.run_tile(members, bound, tile, &memory) }
+                unsafe { self.run_tile(members, nests, bound, tile, &memory) }
             }
             match (options.progress)(elements_of(&tiles_here, tiles, elements)) {
                 ControlFlow::Continue(()) => ControlFlow::Continue(()),
@@ -315,22 +329,24 @@ impl CompiledGroup {
     ///
     /// # Safety
     /// - the obligations of [`CompiledGroup::run`], for this tile;
-    /// - `bound` are the nests for the size of this tile;
+    /// - `nests` are those for the size of this tile, and `bound` is their code;
     /// - only this call accesses `memory`.
     unsafe fn run_tile(
         &self,
         members: &[GroupMember<'_>],
+        nests: &TileNests,
         bound: &[Option<&dyn BoundNest>],
         tile: usize,
         memory: &Scratch<'_>,
     ) {
         let starts = self.starts(tile);
         let mut operands = Vec::new();
-        for (member, bound) in members.iter().zip(bound) {
+        for ((member, bound), inner_offsets) in members.iter().zip(bound).zip(&nests.inner_offsets)
+        {
             let &Some(bound) = bound else { continue };
             operands.clear();
-            operands.extend(member.nest.operands().enumerate().map(|(index, access)| {
-                match inner_offset(access, &self.inner) {
+            operands.extend(inner_offsets.iter().enumerate().map(|(index, inner_offset)| {
+                match *inner_offset {
                     Some(place) => memory.at(place),
                     None => {
                         let along = self.cut_axes.iter().zip(&starts);
@@ -388,6 +404,11 @@ impl CompiledGroup {
         starts
     }
 
+    /// The nests for the size of a tile.
+    fn nests_of(&self, tile: usize) -> &TileNests {
+        self.tail.as_ref().filter(|_| self.is_tail(tile)).unwrap_or(&self.full)
+    }
+
     /// Whether a tile is the last along the last cut axis and shorter than the others.
     fn is_tail(&self, tile: usize) -> bool {
         let last = self.cut_axes.last().filter(|_| self.tail.is_some());
@@ -406,7 +427,14 @@ impl TileNests {
             full.resized(&Arc::new(tile_of(nest, cut)))
         };
         let resized = nests.iter().zip(compiled).map(tile).collect();
-        let mut tiles = TileNests { nests: resized, dense: Vec::new() };
+        let offset_in_memory = |access: &Access| {
+            let tile = tile_of_access(access, cut);
+            let along = row_major_strides(&tile.array_type.concrete());
+            Some(inner_offset(access, inner)?.wrapping_add_signed(tile.offset(&along)))
+        };
+        let inner_offsets =
+            nests.iter().map(|nest| nest.operands().map(offset_in_memory).collect()).collect();
+        let mut tiles = TileNests { nests: resized, inner_offsets, dense: Vec::new() };
         tiles.dense = tiles.bind(
             |nest, operand| {
                 let access = nests[nest].operands().nth(operand)?;
@@ -483,11 +511,29 @@ fn inner_offset(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize
     }
 }
 
-/// Whether the arrays of these nests exceed the cache, so that tiles may pay. The nests move `moved` bytes if
+/// Whether the arrays of a group exceed the cache, so that tiles may pay. The nests move `moved` bytes if
 /// they run one by one.
-pub(crate) fn may_be_cut<'a>(moved: usize, nests: impl Iterator<Item = SizedNest<'a>>) -> bool {
+pub(crate) fn may_be_cut<'a>(
+    moved: usize,
+    loops: &LoopNests,
+    group: &NestGroup,
+    nests: impl Iterator<Item = SizedNest<'a>>,
+) -> bool {
     // `moved` is known without counting the arrays, and is an upper bound of their bytes.
-    moved > MIN_GROUP_BYTES && array_bytes_of(nests) > MIN_GROUP_BYTES
+    let min_bytes = min_group_bytes(group.members(loops), &group.axes);
+    moved > min_bytes && array_bytes_of(nests) > min_bytes
+}
+
+/// Bytes of the arrays of a group up to which its nests run one by one.
+fn min_group_bytes(nests: &[Arc<LoopNest>], axes: &[usize]) -> usize {
+    let packs_nothing = |&axis: &usize| {
+        let mut products = nests.iter().filter_map(TiledProduct::new).peekable();
+        products.peek().is_some() && products.all(|product| product.packs_nothing(axis))
+    };
+    match axes.iter().any(packs_nothing) {
+        true => MIN_UNPACKED_GROUP_BYTES,
+        false => MIN_GROUP_BYTES,
+    }
 }
 
 /// Bytes of the arrays of these nests, each array once.
@@ -519,8 +565,7 @@ fn bytes_moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
 
 /// Cuts axes so that a tile fits L2; `None` if no cut fits, if one tile is the whole, or if the nests share
 /// too few arrays.
-fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<GroupCut> {
-    let saved = saved_bytes(nests)?;
+fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize], saved: usize) -> Option<GroupCut> {
     let shape = nests[0].shape.concrete();
     let size = |axis: usize| shape[axis];
     for last in 0..axes.len() {
@@ -534,29 +579,35 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<GroupCut> {
         }
         let bytes_per_step = two_steps.saturating_sub(one_step).max(1);
         let tile = (1 + TILE_BYTES.saturating_sub(one_step) / bytes_per_step).min(size(axis));
-        let is_innermost = nests.iter().any(|nest| {
-            axis + 1 == nest.shape.rank() || nest.operands().any(|access| is_column(access, axis))
-        });
         let cut = with(tile);
-        let pays = tile_count(&cut) > 1
-            && (!is_innermost || tile >= MIN_INNERMOST_ELEMENTS.min(size(axis)));
+        let pays = tile_count(&cut) > 1 && !is_too_narrow(nests, axis, tile, size(axis));
         return pays.then_some(GroupCut { axes: cut, saved });
     }
     None
 }
 
-/// Bytes that the nests save if they move each array once; `None` if they fit the cache, or if this is too
-/// little.
-fn saved_bytes(nests: &[Arc<LoopNest>]) -> Option<usize> {
+/// Whether tiles of `tile` elements along an axis of `size` elements would share cache lines.
+fn is_too_narrow(nests: &[Arc<LoopNest>], axis: usize, tile: usize, size: usize) -> bool {
+    let is_innermost = nests.iter().any(|nest| {
+        axis + 1 == nest.shape.rank() || nest.operands().any(|access| is_column(access, axis))
+    });
+    is_innermost && tile < MIN_INNERMOST_ELEMENTS.min(size)
+}
+
+/// Bytes that the nests save if they move each array once; `None` if their arrays have at most `min_bytes`,
+/// or if this is too little.
+fn saved_bytes(nests: &[Arc<LoopNest>], min_bytes: usize) -> Option<usize> {
     let sized_nests = || nests.iter().map(SizedNest::with_own_sizes);
     let (moved, distinct_bytes) = (bytes_moved(sized_nests()), array_bytes_of(sized_nests()));
     let saved = moved.saturating_sub(distinct_bytes);
-    (distinct_bytes > MIN_GROUP_BYTES && saved >= moved / MIN_SAVED_DIVISOR).then_some(saved)
+    (distinct_bytes > min_bytes && saved >= moved / MIN_SAVED_DIVISOR).then_some(saved)
 }
 
 /// A contraction of a group.
 struct TiledProduct<'a> {
     nest: &'a Arc<LoopNest>,
+    /// The number of axes of the result, the first ones of the nest.
+    kept: usize,
     /// Its two operands.
     factors: [&'a Access; 2],
 }
@@ -564,7 +615,7 @@ struct TiledProduct<'a> {
 impl<'a> TiledProduct<'a> {
     /// `None` for a nest that is no contraction.
     fn new(nest: &'a Arc<LoopNest>) -> Option<TiledProduct<'a>> {
-        let (StandaloneInstruction::Contract { .. }, instruction) =
+        let (StandaloneInstruction::Contract { summed }, instruction) =
             nest.standalone_instruction()?
         else {
             return None;
@@ -573,12 +624,23 @@ impl<'a> TiledProduct<'a> {
             let access = instruction.operands.get(operand)?.access()?;
             nest.accesses.get(access)
         };
-        Some(TiledProduct { nest, factors: [factor(0)?, factor(1)?] })
+        let kept = nest.shape.rank() - summed;
+        Some(TiledProduct { nest, kept, factors: [factor(0)?, factor(1)?] })
     }
 
     /// Whether each of the operands moves along an axis.
     fn moving(&self, axis: usize) -> [bool; 2] {
         self.factors.map(|factor| factor.axes.iter().any(|index| index.moves_with(axis)))
+    }
+
+    /// Whether both operands move along an axis, and one of them has no other axis of the result: then tiles
+    /// along `axis` pack no operand again, and a register tile would have one row.
+    fn packs_nothing(&self, axis: usize) -> bool {
+        let is_alone = |operand: usize| {
+            let mut others = (0..self.kept).filter(|&other| other != axis);
+            others.all(|other| !self.moving(other)[operand])
+        };
+        self.moving(axis) == [true, true] && (is_alone(0) || is_alone(1))
     }
 
     /// The rows or columns, those along which the same operand moves as along `axis`, for each index of
@@ -619,17 +681,24 @@ fn cut_products(
     nests: &[Arc<LoopNest>],
     group: &NestGroup,
     products: &[TiledProduct<'_>],
+    saved: usize,
 ) -> Option<GroupCut> {
-    let saved = saved_bytes(nests)?;
     let shape = nests[0].shape.concrete();
     let is_batch =
         |axis: usize| products.iter().all(|product| product.moving(axis) == [true, true]);
     let mut smallest: Option<(usize, GroupCut)> = None;
+    let is_large = array_bytes_of(nests.iter().map(SizedNest::with_own_sizes)) > MIN_GROUP_BYTES;
     for (last, &axis) in group.axes.iter().enumerate() {
+        if !is_large && !products.iter().all(|product| product.packs_nothing(axis)) {
+            continue;
+        }
         let outer = group.axes[..last].iter().copied().filter(|&axis| is_batch(axis));
         let outer: Vec<CutAxis> =
             outer.map(|axis| CutAxis { axis, size: shape[axis], tile: 1 }).collect();
         let Some(tile) = product_tile(nests, products, &outer, axis, shape[axis]) else { continue };
+        if is_too_narrow(nests, axis, tile, shape[axis]) {
+            continue;
+        }
         let cut = [&outer[..], &[CutAxis { axis, size: shape[axis], tile }]].concat();
         let count = tile_count(&cut);
         let repacked = products.iter().map(|product| product.repacked_bytes(&cut, count));
@@ -667,7 +736,11 @@ fn product_tile(
         rows.map_or(1, |rows| MIN_PRODUCT_ROWS.div_ceil(rows.max(1)))
     };
     let min_tile = products.iter().map(min_steps).max()?;
-    let fitting = 1 + PRODUCT_TILE_BYTES.saturating_sub(one_step) / bytes_per_step;
+    let max_bytes = match products.iter().all(|product| product.packs_nothing(axis)) {
+        true => TILE_BYTES,
+        false => PRODUCT_TILE_BYTES,
+    };
+    let fitting = 1 + max_bytes.saturating_sub(one_step) / bytes_per_step;
     let mut tile = fitting.max(min_tile).min(size);
     while tile_count(&with(tile)) < machine_threads() && tile / 2 >= min_tile {
         tile /= 2;

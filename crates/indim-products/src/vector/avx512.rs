@@ -31,7 +31,7 @@ macro_rules! vector {
         $store:ident
         $load_first:ident $store_first:ident $mask:ident,
         |$addend:ident, $x:ident, $y:ident| $fma:expr, $add:ident,
-        |$value:ident| $finished:expr, |$from:ident, $step:ident| $strided:expr
+        |$value:ident| $finished:expr, |$from:ident, $step:ident, $count:ident| $strided:expr
     ) => {
         impl Vector for $vector {
             type Element = $element;
@@ -56,7 +56,13 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn load_strided($from: *const u8, $step: isize) -> Self {
+            unsafe fn load_strided(from: *const u8, step: isize) -> Self {
+                // SAFETY: the caller ensures the elements and the instructions.
+                unsafe { Self::load_strided_first(from, step, $lanes) }
+            }
+
+            #[inline(always)]
+            unsafe fn load_strided_first($from: *const u8, $step: isize, $count: usize) -> Self {
                 // SAFETY: the caller ensures the elements and the instructions.
                 unsafe { $strided }
             }
@@ -113,7 +119,10 @@ vector! {
         let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(sum, sum);
         _mm512_mask_mov_ps(sum, is_nan, _mm512_set1_ps(f32::NAN))
     },
-    |from, step| if step == 8 { load_even(from) } else { load_elements(from, step, 16) }
+    |from, step, count| match step {
+        8 => load_even(from, count),
+        _ => load_elements(from, step, count),
+    }
 }
 
 vector! {
@@ -125,21 +134,23 @@ vector! {
         let is_nan = _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(sum, sum);
         _mm512_mask_mov_pd(sum, is_nan, _mm512_set1_pd(f64::NAN))
     },
-    |from, step| load_elements(from, step, 8)
+    |from, step, count| load_elements(from, step, count)
 }
 
-/// Sixteen elements, every second one from `from` on.
+/// The first `count` of sixteen elements, every second one from `from` on; the others are zero.
 ///
 /// # Safety
-/// - `from` is valid for reads of each of the elements;
+/// - `from` is valid for reads of each of the elements; `count` is at most 16;
 /// - the processor has the instructions.
 #[inline(always)]
-unsafe fn load_even(from: *const u8) -> F32x16 {
-    const EVEN: __mmask16 = 0x5555;
-    // SAFETY: the caller ensures the elements; the masks exclude those between them.
+unsafe fn load_even(from: *const u8, count: usize) -> F32x16 {
+    const EVEN: u32 = 0x5555_5555;
+    let mask = EVEN & ((1_u64 << (2 * count)) - 1) as u32;
+    // SAFETY: the caller ensures the elements; the masks exclude those between them and after them.
     unsafe {
-        let low = _mm512_maskz_loadu_ps(EVEN, from.cast());
-        let high = _mm512_maskz_loadu_ps(EVEN, from.cast::<f32>().wrapping_add(16));
+        let low = _mm512_maskz_loadu_ps(mask as __mmask16, from.cast());
+        let high = from.cast::<f32>().wrapping_add(16);
+        let high = _mm512_maskz_loadu_ps((mask >> 16) as __mmask16, high);
         let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         F32x16(_mm512_permutex2var_ps(low, even, high))
     }

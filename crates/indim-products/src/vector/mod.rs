@@ -66,6 +66,17 @@ pub(crate) trait Vector: Copy {
         unsafe { load_elements(from, step, Self::LANES) }
     }
 
+    /// Reads the first `count` elements, which are `step` bytes apart, at any alignment; the others are zero.
+    ///
+    /// # Safety
+    /// - `from` is valid for reads of each of `count` elements, at most `LANES`;
+    /// - the processor has the instructions of the vector.
+    #[inline(always)]
+    unsafe fn load_strided_first(from: *const u8, step: isize, count: usize) -> Self {
+        // SAFETY: the caller ensures the elements and the instructions.
+        unsafe { load_elements(from, step, count) }
+    }
+
     /// One element in every lane, read at any alignment.
     ///
     /// # Safety
@@ -152,6 +163,19 @@ pub(crate) trait Vector: Copy {
         // SAFETY: the caller has the obligations of `tile::finish_tree`.
         unsafe { tile::finish_tree::<Self::Element>(results, length, nodes, shape, columns) }
     }
+}
+
+/// Asks the processor to load a cache line, at any address.
+#[inline(always)]
+pub(crate) fn prefetch(from: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect on memory and cannot fault; every processor of this architecture has
+    // the instruction.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(from.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = from;
 }
 
 /// Maximum number of elements of a vector.
