@@ -325,3 +325,39 @@ fn gathers_are_refused_for_their_reason() {
     assert_eq!(empty.array_type().unwrap().to_string(), "i32[0, 6]");
     assert_eq!(b.take_along_axis(&t, &i, 0, TakeMode::Clip).unwrap_err().code(), "index-rank");
 }
+
+/// One function call computes these nests: it reads each row in place. The rows of a reversed table, and of
+/// every second column, are not contiguous, so those are gathered.
+#[test]
+fn one_row_of_each_table_within_work() {
+    for (length, step) in [(1, 1), (7, 1), (64, 1), (300, 1), (64, -1), (32, 2)] {
+        for mode in [TakeMode::Clip, TakeMode::Wrap] {
+            for dtype in [DType::F32, DType::F64, DType::I32] {
+                let b = GraphBuilder::new();
+                let t = b.parameter("t", dtype, [9, 300]).unwrap();
+                let u = b.parameter("u", dtype, [5, 300]).unwrap();
+                let x = b.parameter("x", dtype, [length]).unwrap();
+                let [i, j] = ["i", "j"].map(|name| b.parameter(name, DType::I64, []).unwrap());
+                let start = if step < 0 { 299 } else { 0 };
+                let columns = AxisSlice::new(start, length, step);
+                let row = |table: &Value, index: &Value, rows| {
+                    let part = b.slice(table, &[AxisSlice::whole(rows), columns.clone()])?;
+                    b.take(part, index, 0, mode)
+                };
+                let (first, second) = (row(&t, &i, 9).unwrap(), row(&u, &j, 5).unwrap());
+                let graph = b.finish(&[&x * &x + &first, &first - &second * &x]).unwrap();
+                for [i, j] in [[0i64, 4], [8, 0], [3, 3], [-1, 7], [i64::MIN, i64::MAX]] {
+                    let arguments = [
+                        table(dtype, &[9, 300]),
+                        table(dtype, &[5, 300]),
+                        table(dtype, &[length]),
+                        Array::from_scalar(i),
+                        Array::from_scalar(j),
+                    ];
+                    let what = format!("{dtype}, {length} columns by {step}, {mode:?}, {i} {j}");
+                    assert_same_bits(&graph, &arguments, &what);
+                }
+            }
+        }
+    }
+}
