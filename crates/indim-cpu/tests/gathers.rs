@@ -341,7 +341,7 @@ fn one_row_of_each_table_within_work() {
                 let start = if step < 0 { 299 } else { 0 };
                 let columns = AxisSlice::new(start, length, step);
                 let row = |table: &Value, index: &Value, rows| {
-                    let part = b.slice(table, &[AxisSlice::whole(rows), columns.clone()])?;
+                    let part = b.slice(table, &[AxisSlice::whole(rows), columns])?;
                     b.take(part, index, 0, mode)
                 };
                 let (first, second) = (row(&t, &i, 9).unwrap(), row(&u, &j, 5).unwrap());
