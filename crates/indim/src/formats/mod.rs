@@ -22,6 +22,7 @@
 //!
 //! - `check.rs`: comparison of results with expected results;
 //! - `compare.rs`: comparison of a model with the values that another runtime computed;
+//! - `data_node.rs`: nodes whose sizes depend on data, which end the stages of a model;
 //! - `error.rs`: errors of loading, compiling and running;
 //! - `lint.rs`: findings about the broadcasts of a model;
 //! - `loaded.rs`: a loaded model, and its programs for sets of input types;
@@ -34,6 +35,7 @@
 
 mod check;
 mod compare;
+mod data_node;
 mod error;
 mod lint;
 mod loaded;
