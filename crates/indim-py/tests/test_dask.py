@@ -260,17 +260,21 @@ def mean_and_largest(x, axis):
 
 
 @pytest.mark.parametrize(
-    "task_bytes, span_bytes, lanes_bytes", [(64 << 20, 32 << 20, 64 << 10), (64 << 20, 9000, 0), (2000, 0, 0)]
+    "task_bytes, span_bytes, lanes_bytes, copy_bytes",
+    [(64 << 20, 32 << 20, 64 << 10, 512 << 10), (64 << 20, 9000, 0, 500), (2000, 0, 0, 16)],
 )
 @settings(max_examples=10, deadline=None)
 @given(given=any_chunks())
-def test_sums_over_any_chunks_have_the_bits_of_one_process(task_bytes, span_bytes, lanes_bytes, given):
+def test_sums_over_any_chunks_have_the_bits_of_one_process(
+    task_bytes, span_bytes, lanes_bytes, copy_bytes, given
+):
     x, lazy, axis = given
     with pytest.MonkeyPatch.context() as patch:
         # Little memory makes tasks hand on lanes, or read lane by lane.
         patch.setattr("indim._lanes.TASK_BYTES", task_bytes)
         patch.setattr("indim._lanes.SPAN_BYTES", span_bytes)
         patch.setattr("indim._lanes.MIN_LANES_BYTES", lanes_bytes)
+        patch.setattr("indim._lanes.COPY_BYTES", copy_bytes)
         with warnings.catch_warnings():
             warnings.simplefilter("error", PerformanceWarning)
             for function in (indim.mean, indim.prod, indim.sum):
@@ -284,6 +288,15 @@ def test_sums_over_any_chunks_have_the_bits_of_one_process(task_bytes, span_byte
                 f = indim.jit(lambda x: (x - np.mean(x, **along)) / np.std(x, **along))
                 same_bits(f(lazy), f(x))
                 assert f(lazy).chunks == lazy.chunks
+
+
+def test_sums_of_long_rows_in_one_chunk():
+    # The blocks take more memory than is copied at a time.
+    x = random.standard_normal((1000, 1500))
+    lazy = da.from_array(x, chunks=(1000, 300))
+    same_bits(indim.sum(lazy, axis=1), indim.sum(x, axis=1))
+    f = indim.jit(lambda x: np.mean(np.cumsum(x, axis=0) * np.arange(1000.0)[:, None], axis=1))
+    same_bits(f(lazy), f(x))
 
 
 @settings(max_examples=15, deadline=None)

@@ -333,15 +333,16 @@ class _Reduce:
 
     def _reduce_copies(self, inputs, ranges, sizes):
         """Reduces ranges of several chunks, which are copied side by side. The copies stay in the cache: they
-        are made for one tile of the first kept axis that is long enough at a time."""
+        are made for one tile of the first cut axis that is long enough at a time. An axis that is not cut has
+        its whole size in the program of the stage, so it has no tiles."""
         stage, run = self.stage, self.stage.chunk_program().run
         rows = _slice_inputs(stage, inputs, ranges)
         count = math.ceil(sum(sum(array.nbytes for array in arrays) for arrays in rows) / COPY_BYTES)
-        kept = [axis for axis in range(len(sizes)) if axis != stage.axis]
-        if count <= 1 or not kept:
+        cut = sorted({axis for axes in stage.read for axis in axes} - {None, stage.axis})
+        if count <= 1 or not cut:
             return tuple(run(_join_rows(stage, rows), sizes))
-        along = next((axis for axis in kept if sizes[axis] >= count), None)
-        along = max(kept, key=lambda axis: sizes[axis]) if along is None else along
+        along = next((axis for axis in cut if sizes[axis] >= count), None)
+        along = max(cut, key=lambda axis: sizes[axis]) if along is None else along
         step = math.ceil(sizes[along] / count)
         tiles = []
         for start in range(0, sizes[along], step):
