@@ -89,7 +89,7 @@ impl Run {
         let operands = with_declared_types(operands, &bindings, staged.inputs());
         let (mut sources, mut memory_left) = read_pipe(operands, memory_left)?;
         if staged.has_stages() {
-            (sources, memory_left) = run_stages(&staged, sources, memory_left)?;
+            (sources, memory_left) = run_stages(&staged, sources, memory_left, &self.resources)?;
             let is_source =
                 |input: &ModelInput| sources.iter().any(|(name, _)| *name == input.name);
             is_bound = model.inputs().iter().map(is_source).collect();
@@ -152,6 +152,7 @@ fn run_stages<'m>(
     staged: &'m StagedModel,
     sources: Vec<(&str, OpenOperand)>,
     memory_left: usize,
+    resources: &Resources,
 ) -> Result<OpenedSources<'m>, Failure> {
     let (sources, memory_left) = map_files(sources, memory_left)?;
     let mut loaded: HashMap<&str, LoadedOperand> =
@@ -159,7 +160,9 @@ fn run_stages<'m>(
     let mut values = {
         let view = |input: &ModelInput| Some(loaded.get(input.name.as_str())?.view());
         let inputs: Vec<Option<ArrayView<'_>>> = staged.inputs().iter().map(view).collect();
-        let values = staged.run_stages(&inputs, &RunOptions::default());
+        let held = loaded.values().map(LoadedOperand::held_bytes).fold(0, usize::saturating_add);
+        let options = RunOptions::new().memory_limit(resources.memory_limit).input_bytes(held);
+        let values = resources.pool()?.install(|| staged.run_stages(&inputs, &options));
         values.map_err(|error| load_diagnostic(&error, staged.last()))?
     };
     let mut sources = Vec::new();

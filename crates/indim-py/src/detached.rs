@@ -43,6 +43,11 @@ impl Signals {
         self.check_and(|_| Ok(()))
     }
 
+    /// The exception that a signal handler raised.
+    pub(crate) fn into_raised(self) -> Option<PyErr> {
+        self.raised
+    }
+
     /// Like [`Signals::check`]; calls `report` at each check, whose exception breaks too.
     fn check_and(&mut self, report: impl FnOnce(Python<'_>) -> PyResult<()>) -> ControlFlow<()> {
         if self.raised.is_none() && self.last_check.elapsed() >= SIGNAL_INTERVAL {

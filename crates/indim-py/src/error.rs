@@ -6,9 +6,9 @@ use indim::explain::{InputError, InputErrorKind};
 use indim::formats::{FormatError, LoadError, LoadErrorKind, SourceFile};
 use indim::graph::GraphErrorKind;
 use indim::text::{ExprError, ExprErrorKind};
-use indim::{CompileError, GraphError};
+use indim::{CompileError, GraphError, RunError};
 use indim_graph::terminal::printable;
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
 /// A mistake in a computation, with the text of its definition.
@@ -79,6 +79,12 @@ const MAX_LISTED: usize = 8;
 pub(crate) fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
     match &error.kind {
         LoadErrorKind::Compile(error) => compile_error(*error),
+        LoadErrorKind::Run(RunError::Memory(_) | RunError::MemoryLimit { .. }) => {
+            PyMemoryError::new_err(load_diagnostic(error).to_string())
+        }
+        LoadErrorKind::Run(RunError::IndexOutOfRange { .. }) => {
+            PyIndexError::new_err(load_diagnostic(error).to_string())
+        }
         _ => Report {
             message: load_diagnostic(error).to_string(),
             code: error.code(),

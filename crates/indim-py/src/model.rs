@@ -1,23 +1,29 @@
 //! Programs in files of other systems, as `indim/_models.py` loads them.
 
+use core::ops::ControlFlow;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
-use indim::array::Order;
+use indim::array::{Order, row_major_byte_strides};
 use indim::formats::{
     DeclaredSize, InputBinding, ModelInput, ProgramPart, ReadOptions, SourceFile, StagedModel,
     open_model,
 };
-use indim::{ArrayView, Graph, GraphBuilder, GraphError, RunOptions};
+use indim::run::{Threads, in_default_float_environment};
+use indim::{ArrayView, DType, Graph, GraphBuilder, GraphError, RunOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::computation::{CompiledVariant, parameter};
+use crate::detached::Signals;
 use crate::error::{computation_error, load_error};
 use crate::internal_error::guard;
+use crate::numpy_api::NumpyArray;
 use crate::operand::Operand;
 use crate::order::parse_order;
+use crate::pool;
 use crate::rules::{ExplanationTexts, explanation_texts};
 use crate::run::run;
 use crate::written::{Destination, ExportParts};
@@ -158,14 +164,49 @@ impl Model {
             .zip(&inputs)
             .map(|pair| operand(pair).transpose())
             .collect::<PyResult<_>>()?;
+        let masks: Vec<Option<Bound<'py, PyBytes>>> = operands
+            .iter()
+            .map(|operand| match operand {
+                Some(Operand::Array(array)) if array.dtype() == DType::Bool => {
+                    mask_bytes(array).map(Some)
+                }
+                _ => Ok(None),
+            })
+            .collect::<PyResult<_>>()?;
+        // From here on no Python code runs that could change an array.
         let mut views: Vec<Option<ArrayView<'_>>> = Vec::with_capacity(operands.len());
-        for operand in &operands {
-            views.push(match operand {
-                Some(Operand::Array(array)) => Some(array.view(None)?),
+        for (operand, mask) in operands.iter().zip(&masks) {
+            views.push(match (operand, mask) {
+                (Some(Operand::Array(array)), Some(mask)) => {
+                    let (of, bytes) = (array.array_type(), mask.as_bytes());
+                    let view =
+                        ArrayView::from_bytes(of.clone(), row_major_byte_strides(&of), bytes, 0);
+                    Some(view.map_err(|error| PyValueError::new_err(error.to_string()))?)
+                }
+                (Some(Operand::Array(array)), None) => Some(array.view(None)?),
                 _ => None,
             });
         }
-        let values = py.detach(|| self.model.run_stages(&views, &RunOptions::default()));
+        let pool = pool::pool(py)?;
+        let threads = pool.as_deref().map_or(Threads::Caller, Threads::Pool);
+        let (values, raised) = py.detach(|| {
+            let signals = Mutex::new(Signals::default());
+            let owner = thread::current().id();
+            let progress = |_: usize| match thread::current().id() == owner {
+                true => signals.lock().unwrap_or_else(PoisonError::into_inner).check(),
+                false => ControlFlow::Continue(()),
+            };
+            let options = RunOptions::new()
+                .threads(threads)
+                .memory_limit(pool::memory_limit())
+                .progress(&progress);
+            let values = in_default_float_environment(|| self.model.run_stages(&views, &options));
+            let signals = signals.into_inner().unwrap_or_else(PoisonError::into_inner);
+            (values, signals.into_raised())
+        });
+        if let Some(error) = raised {
+            return Err(error);
+        }
         let values = values.map_err(|error| load_error(py, &error))?;
         let numpy = py.import("numpy")?;
         let value = |input: &ModelInput| {
@@ -256,6 +297,13 @@ impl Model {
         drop(oldest);
         Ok(compiled)
     }
+}
+
+/// The elements of a bool array in row-major order, as 0 and 1: NumPy's arrays may contain other bytes.
+fn mask_bytes<'py>(array: &NumpyArray<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = array.object().call_method1("view", ("uint8",))?;
+    let is_true = bytes.call_method1("__ne__", (0,))?;
+    Ok(is_true.call_method0("tobytes")?.cast_into::<PyBytes>()?)
 }
 
 /// The graph with parameters as NumPy stores them: bool arrays are read as u8.

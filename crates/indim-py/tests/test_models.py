@@ -306,3 +306,18 @@ def test_a_model_with_sizes_from_data_runs_in_stages():
     assert error.value.code == "input-type"
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again(np.ones(4, np.float32), factor), [[0, 10, 20, 30]])
+
+
+def test_stages_take_masks_and_obey_the_memory_limit():
+    text = POSITIONS.replace(b'element_type="f32"', b'element_type="boolean"').replace(b"FP32", b"BOOL")
+    model, factor = indim.load(text), np.array([[10]], np.int64)
+    # Any byte but 0 is true.
+    mask = np.array([0, 2, 1, 0], np.uint8).view(bool)
+    for given in (mask, np.repeat(mask, 2)[::2]):
+        np.testing.assert_array_equal(model(given, factor), [[10, 20]])
+    indim.limit_memory(1)
+    try:
+        with pytest.raises(MemoryError, match="memory"):
+            indim.load(POSITIONS, outputs=["i"])(np.ones(4, np.float32))
+    finally:
+        indim.limit_memory(None)

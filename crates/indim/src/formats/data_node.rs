@@ -1,14 +1,14 @@
 //! Nodes of models whose sizes depend on data: `NonZero`, `Compress` and `Unique`, computed on arrays.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_cpu::{Array, ArrayView, CompileOptions, compile};
+use indim_cpu::{Array, ArrayView, CompileOptions, RunOptions, compile};
 use indim_graph::signature::existing_axis;
 use indim_graph::{AxisSlice, GraphError, TakeMode};
 use indim_model::FormatErrorKind;
 use indim_model::outline::OutlineNode;
 use indim_ops::{ArrayType, DType};
 
-use super::error::LoadError;
+use super::error::{LoadError, LoadErrorKind};
 use super::loaded::LoadedModel;
 
 /// Maximum number of parts without elements that `Unique` counts: 16 Mi, so 128 MiB of indices.
@@ -31,6 +31,19 @@ enum DataNodeKind {
     NonZero,
     Compress,
     Unique,
+}
+
+/// What nodes need besides their operands.
+pub(super) struct NodeContext<'r> {
+    /// The model that errors name.
+    pub(super) model: &'r LoadedModel,
+    pub(super) options: &'r RunOptions<'r>,
+}
+
+impl NodeContext<'_> {
+    fn error(&self, kind: impl Into<LoadErrorKind>) -> LoadError {
+        self.model.error(kind)
+    }
 }
 
 impl DataNode {
@@ -64,44 +77,48 @@ impl DataNode {
         })
     }
 
-    /// The results of the node. `model` is for errors.
+    /// The results of the node.
     pub(super) fn compute(
         &self,
-        model: &LoadedModel,
+        context: &NodeContext<'_>,
         operands: &[Option<ArrayView<'_>>],
     ) -> Result<Vec<Array>, LoadError> {
         let operand = |position: usize| {
             operands.get(position).and_then(Option::as_ref).ok_or_else(|| {
                 let expected = format!("at least {}", position + 1);
                 let given = operands.iter().flatten().count();
-                model.error(
+                context.error(
                     FormatErrorKind::Count { what: "operands", expected, given }.without_location(),
                 )
             })
         };
         match self.kind {
-            DataNodeKind::NonZero => self.non_zero(model, operand(0)?),
-            DataNodeKind::Compress => self.compress(model, operand(0)?, operand(1)?),
+            DataNodeKind::NonZero => self.non_zero(context, operand(0)?),
+            DataNodeKind::Compress => self.compress(context, operand(0)?, operand(1)?),
             DataNodeKind::Unique => {
                 let axis = match operands.get(1).and_then(Option::as_ref) {
                     Some(axis) => {
-                        let axis = run(model, &[axis], |b, x| {
+                        let axis = run(context, &[axis], |b, x| {
                             Ok(vec![b.reshape(b.convert(&x[0], DType::I64)?, [1])?])
                         })?;
                         Some(numbers(&axis[0])[0])
                     }
                     None => self.axis,
                 };
-                self.unique(model, operand(0)?, axis)
+                self.unique(context, operand(0)?, axis)
             }
         }
     }
 
     /// The positions of the elements that are not 0: a row for each axis.
-    fn non_zero(&self, model: &LoadedModel, x: &ArrayView<'_>) -> Result<Vec<Array>, LoadError> {
+    fn non_zero(
+        &self,
+        context: &NodeContext<'_>,
+        x: &ArrayView<'_>,
+    ) -> Result<Vec<Array>, LoadError> {
         let of_x = x.array_type().clone();
         let count = of_x.shape.element_count().unwrap_or(0);
-        let mask = run(model, &[x], |b, x| {
+        let mask = run(context, &[x], |b, x| {
             let flat = b.reshape(&x[0], [count])?;
             Ok(vec![if of_x.dtype == DType::Bool { flat } else { flat.ne(0) }])
         })?;
@@ -113,30 +130,30 @@ impl DataNode {
             rows.extend(positions.iter().map(|&at| at / stride as i64 % of_x.shape[axis] as i64));
         }
         let sizes = vec![of_x.shape.rank(), positions.len()];
-        Ok(vec![indices(model, sizes, rows, self.index_type)?])
+        Ok(vec![indices(context, sizes, rows, self.index_type)?])
     }
 
     /// The parts along an axis, or the elements, for which the condition is true.
     fn compress(
         &self,
-        model: &LoadedModel,
+        context: &NodeContext<'_>,
         x: &ArrayView<'_>,
         condition: &ArrayView<'_>,
     ) -> Result<Vec<Array>, LoadError> {
-        let mask = run(model, &[condition], |b, x| Ok(vec![b.convert(&x[0], DType::Bool)?]))?;
-        let positions = indices_of(model, true_positions(&mask[0]))?;
-        parts(model, x, &positions, self.axis).map(|part| vec![part])
+        let mask = run(context, &[condition], |b, x| Ok(vec![b.convert(&x[0], DType::Bool)?]))?;
+        let positions = indices_of(context, true_positions(&mask[0]))?;
+        parts(context, x, &positions, self.axis).map(|part| vec![part])
     }
 
     /// The distinct elements, or the distinct parts along an axis; the position of the first of each, the
     /// position of each one among the distinct ones, and their counts. NaNs are equal, and greatest.
     fn unique(
         &self,
-        model: &LoadedModel,
+        context: &NodeContext<'_>,
         x: &ArrayView<'_>,
         axis: Option<i64>,
     ) -> Result<Vec<Array>, LoadError> {
-        let rows = RankedRows::new(model, x, axis)?;
+        let rows = RankedRows::new(context, x, axis)?;
         let mut groups = Groups::of(&rows);
         if !self.is_sorted {
             groups = groups.by_first_row();
@@ -144,8 +161,8 @@ impl DataNode {
         let firsts: Vec<i64> = groups.groups.iter().map(|&(first, _)| first as i64).collect();
         let counts = groups.groups.iter().map(|&(_, count)| count).collect();
         let inverse = groups.group_of.iter().map(|&group| group as i64).collect();
-        let found = parts(model, x, &indices_of(model, firsts.clone())?, axis)?;
-        let list = |numbers: Vec<i64>, dtype| indices(model, vec![numbers.len()], numbers, dtype);
+        let found = parts(context, x, &indices_of(context, firsts.clone())?, axis)?;
+        let list = |numbers: Vec<i64>, dtype| indices(context, vec![numbers.len()], numbers, dtype);
         Ok(vec![
             found,
             list(firsts, self.index_type)?,
@@ -166,25 +183,25 @@ struct RankedRows {
 
 impl RankedRows {
     fn new(
-        model: &LoadedModel,
+        context: &NodeContext<'_>,
         x: &ArrayView<'_>,
         axis: Option<i64>,
     ) -> Result<RankedRows, LoadError> {
         let shape = &x.array_type().shape;
-        let ranks = ranks(model, x)?;
+        let ranks = ranks(context, x)?;
         let Some(axis) = axis else {
             return Ok(RankedRows { count: ranks.len(), ranks, outer: 1, inner: 1 });
         };
         let axis = existing_axis(axis, shape.rank()).map_err(|kind| {
             let error = GraphError::new(kind, "Unique", Vec::new());
-            model.error(FormatErrorKind::from(error).without_location())
+            context.error(FormatErrorKind::from(error).without_location())
         })?;
         let count = shape[axis];
         if ranks.is_empty() {
             if count > MAX_EMPTY_PARTS {
                 let limit = MAX_EMPTY_PARTS;
                 let kind = FormatErrorKind::Limit { what: "parts without elements", limit };
-                return Err(model.error(kind.without_location()));
+                return Err(context.error(kind.without_location()));
             }
             return Ok(RankedRows { ranks, count, outer: 0, inner: 0 });
         }
@@ -241,12 +258,12 @@ impl Groups {
 }
 
 /// The rank of each element among the distinct elements.
-fn ranks(model: &LoadedModel, x: &ArrayView<'_>) -> Result<Vec<i64>, LoadError> {
+fn ranks(context: &NodeContext<'_>, x: &ArrayView<'_>) -> Result<Vec<i64>, LoadError> {
     let count = x.array_type().shape.element_count().unwrap_or(0);
     if count == 0 {
         return Ok(Vec::new());
     }
-    let found = run(model, &[x], |b, x| {
+    let found = run(context, &[x], |b, x| {
         let x = match x[0].array_type()?.dtype {
             DType::Bool => b.convert(&x[0], DType::U8)?,
             _ => x[0].clone(),
@@ -275,13 +292,13 @@ fn ranks(model: &LoadedModel, x: &ArrayView<'_>) -> Result<Vec<i64>, LoadError> 
 
 /// The parts of an array at positions along an axis, or the elements at positions of the flat array.
 fn parts(
-    model: &LoadedModel,
+    context: &NodeContext<'_>,
     x: &ArrayView<'_>,
     positions: &Array,
     axis: Option<i64>,
 ) -> Result<Array, LoadError> {
     let of_x = x.array_type().clone();
-    let found = run(model, &[x, &ArrayView::from(positions)], |b, values| {
+    let found = run(context, &[x, &ArrayView::from(positions)], |b, values| {
         let x = match axis {
             None => b.reshape(&values[0], [of_x.shape.element_count().unwrap_or(0)])?,
             Some(_) => values[0].clone(),
@@ -313,13 +330,13 @@ fn numbers(array: &Array) -> &[i64] {
     array.elements().expect("an array of i64")
 }
 
-fn indices_of(model: &LoadedModel, positions: Vec<i64>) -> Result<Array, LoadError> {
-    indices(model, vec![positions.len()], positions, DType::I64)
+fn indices_of(context: &NodeContext<'_>, positions: Vec<i64>) -> Result<Array, LoadError> {
+    indices(context, vec![positions.len()], positions, DType::I64)
 }
 
 /// An array of integers.
 fn indices(
-    model: &LoadedModel,
+    context: &NodeContext<'_>,
     sizes: Vec<usize>,
     numbers: Vec<i64>,
     dtype: DType,
@@ -329,13 +346,14 @@ fn indices(
         _ => Array::new(sizes, numbers),
     };
     array.map_err(|error| {
-        model.error(FormatErrorKind::Unexpected { expected: error.to_string() }.without_location())
+        context
+            .error(FormatErrorKind::Unexpected { expected: error.to_string() }.without_location())
     })
 }
 
 /// Runs a small graph over arrays.
 fn run(
-    model: &LoadedModel,
+    context: &NodeContext<'_>,
     arrays: &[&ArrayView<'_>],
     build: impl FnOnce(&GraphBuilder, &[Value]) -> Result<Vec<Value>, GraphError>,
 ) -> Result<Vec<Array>, LoadError> {
@@ -348,9 +366,10 @@ fn run(
         }
         b.finish(&build(&b, &values)?)
     };
-    let graph = graph().map_err(|e| model.error(FormatErrorKind::from(e).without_location()))?;
+    let graph = graph().map_err(|e| context.error(FormatErrorKind::from(e).without_location()))?;
     let compiled =
-        compile(&graph, &CompileOptions::default()).map_err(|error| model.error(error))?;
+        compile(&graph, &CompileOptions::default()).map_err(|error| context.error(error))?;
     let views: Vec<ArrayView<'_>> = arrays.iter().map(|&view| view.clone()).collect();
-    Ok(compiled.run(&views).map_err(|error| model.error(error))?.to_vec())
+    let results = compiled.run_with(&views, context.options);
+    results.map_err(|error| context.error(error))
 }

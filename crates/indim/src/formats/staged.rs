@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 
 use indim_cpu::{Array, ArrayView, RunOptions};
-use indim_model::outline::{Outline, OutlineNode, OutlineOptions, ValueIndex};
-use indim_model::{ModelInput, ProgramPart, ReadOptions, SourceFile};
+use indim_model::outline::{
+    Outline, OutlineNode, OutlineOptions, SymbolicSize, ValueIndex, ValueType,
+};
+use indim_model::{DeclaredSize, ModelInput, ProgramPart, ReadOptions, SourceFile};
 
-use super::data_node::DataNode;
+use super::data_node::{DataNode, NodeContext};
 use super::error::LoadError;
 use super::loaded::LoadedModel;
 use super::registry::outline;
@@ -177,7 +179,8 @@ impl StagedModel {
                 own.or_else(|| given.get(name.as_str()).map(|&view| view.clone()))
             };
             let operands: Vec<Option<ArrayView<'_>>> = stage.operands.iter().map(operand).collect();
-            let results = stage.node.compute(&self.last, &operands)?;
+            let context = NodeContext { model: &self.last, options };
+            let results = stage.node.compute(&context, &operands)?;
             let named = stage.results.iter().zip(results);
             let named: Vec<(String, Array)> =
                 named.filter_map(|(name, array)| Some((name.clone()?, array))).collect();
@@ -235,7 +238,8 @@ fn data_nodes(outline: &Outline, part: &ProgramPart) -> Option<Vec<NamedNode>> {
     opaque.map(named).collect()
 }
 
-/// The inputs of all stages that no earlier stage computes: those of the file in its order, then others.
+/// The inputs of all stages that no earlier stage computes: those of the file in its order, then others. The
+/// inputs of a whole file include those that no node reads.
 fn inputs(
     outline: &Outline,
     part: &ProgramPart,
@@ -252,12 +256,35 @@ fn inputs(
     let of_file: Vec<&String> = order.chain(&part.from).collect();
     let declared: Vec<&ModelInput> = models.chain([last]).flat_map(LoadedModel::inputs).collect();
     let mut inputs: Vec<ModelInput> = Vec::new();
-    let of_name = |name: &String| declared.iter().find(|input| input.name == *name).copied();
-    let others = declared.iter().filter(|input| !computed.contains(&&input.name)).copied();
+    let is_whole = part.from.is_empty() && part.to.is_empty();
+    let of_name = |name: &String| {
+        let found = declared.iter().find(|input| input.name == *name).copied().cloned();
+        found.or_else(|| {
+            let mut unread = outline.inputs.iter().map(|&input| &outline.values[input]);
+            let unread = unread.find(|value| is_whole && value.name == *name)?;
+            Some(unread_input(name, &unread.value_type))
+        })
+    };
+    let others = declared.iter().filter(|input| !computed.contains(&&input.name)).copied().cloned();
     for input in of_file.into_iter().filter_map(of_name).chain(others) {
         if inputs.iter().all(|known| known.name != input.name) {
-            inputs.push(input.clone());
+            inputs.push(input);
         }
     }
     inputs
+}
+
+/// An input that no stage reads.
+fn unread_input(name: &str, value_type: &ValueType) -> ModelInput {
+    let size = |size: &SymbolicSize| {
+        let number = size.number().and_then(|number| usize::try_from(number).ok());
+        number.map_or(DeclaredSize::Dynamic, DeclaredSize::Known)
+    };
+    ModelInput {
+        name: name.to_owned(),
+        dtype: value_type.dtype(),
+        sizes: value_type.sizes.as_ref().map(|sizes| sizes.iter().map(size).collect()),
+        has_default: false,
+        is_shape: false,
+    }
 }

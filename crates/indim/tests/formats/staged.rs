@@ -5,8 +5,8 @@ use crate::support::onnx::{
     FLOAT, INT64, Message, Model, StoredModel, int, node, run_in_onnx_runtime, value,
 };
 use crate::support::random::Random;
-use indim::ArrayView;
 use indim::formats::{ProgramPart, ReadOptions, SourceFile, StagedModel};
+use indim::{ArrayView, RunOptions};
 use indim_graph::Array;
 use indim_ops::DType;
 
@@ -258,4 +258,21 @@ fn onnx_runtime_finds_the_same_sizes() {
         models.push(StoredModel { name, content: of_node.encoded(), inputs, outputs });
     }
     run_in_onnx_runtime("stages", models);
+}
+
+#[test]
+fn nodes_obey_the_memory_limit_and_unread_inputs_stay() {
+    let x = floats(&[4], &[0., 2., 0., 3.]);
+    let nodes = vec![node("NonZero", &["b"], &["y"], &[])];
+    let inputs = [x.clone(), x];
+    let model = model(&inputs, nodes, &[("y", INT64, 2)]);
+    let model = StagedModel::from_source(source(&model), &ReadOptions::default()).unwrap();
+    let names: Vec<&str> = model.inputs().iter().map(|input| input.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(model.inputs()[0].declared(), "f32[4]");
+    let views: Vec<_> = inputs.iter().map(|array| Some(ArrayView::from(array))).collect();
+    assert_eq!(model.run(&views).unwrap(), [integers(&[1, 2], &[1, 3])]);
+    let options = RunOptions::new().memory_limit(1);
+    let error = model.run_stages(&views, &options).unwrap_err();
+    assert_eq!(error.code(), "memory-limit");
 }
