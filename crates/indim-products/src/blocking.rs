@@ -36,8 +36,8 @@ const _: () = assert!(L2_BYTES / 2 / (MAX_SLICE_LENGTH * 8) >= MAX_UNPACKED_ROWS
 /// permutation read every second `f32`.
 const MAX_STENCIL_STRIDE: usize = 2;
 
-/// Maximum columns of a macro tile of stencils, unless one run has more. Stencils keep no panels in caches,
-/// so this only bounds the work of a task.
+/// Maximum columns of a macro tile of stencils. Stencils keep no panels in caches, so this only bounds the
+/// work of a task: a run can be stopped only between tasks.
 const MAX_STENCIL_COLUMNS: usize = 1 << 14;
 
 /// Minimum contiguous columns of stencils, because each run of columns costs a call.
@@ -383,10 +383,14 @@ fn slice_length(length: usize, kernels: &Kernels) -> usize {
     if length <= slice_length { length.max(1) } else { slice_length }
 }
 
-/// Number of rows and columns of a macro tile of stencils: whole runs of columns, which share loads.
+/// Number of rows and columns of a macro tile of stencils: whole runs of columns, which share loads, unless
+/// one run has more than [`MAX_STENCIL_COLUMNS`].
 fn stencil_macro_tile([rows, columns]: [&Axes; 2]) -> (usize, usize) {
     let run = columns.fastest_size().max(1);
-    let limit = (MAX_STENCIL_COLUMNS / run).max(1).saturating_mul(run);
+    let limit = match MAX_STENCIL_COLUMNS / run {
+        0 => MAX_STENCIL_COLUMNS,
+        runs => runs * run,
+    };
     (rows.size.max(1), limit.min(columns.size).max(1))
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use indim_ops::DType;
+use indim_ops::{DType, Level};
 use indim_products::{AxisClass, Product, ProductAxis, ProductPlan};
 
 use common::{Random, check, dense};
@@ -233,6 +233,29 @@ fn depthwise_convolutions_share_loads() {
         };
         check(&convolution.product([F32, F64][round / 5 % 2], false), || random.number());
     }
+}
+
+/// A run can be stopped only between its tasks.
+#[test]
+fn tasks_of_long_convolutions_are_bounded() {
+    let convolution = |positions, kernel, stride| RandomConvolution {
+        batch: 1,
+        groups: 1,
+        channels: 1,
+        features: 1,
+        positions,
+        kernel,
+        stride,
+        dilation: 1,
+    };
+    let signal = convolution([1, 1 << 24], [1, 9], 2).product(F32, false);
+    for &level in Level::available() {
+        let plan = ProductPlan::new(&signal, level, 1).unwrap();
+        let multiply_adds = plan.task_multiply_adds();
+        assert!(multiply_adds <= 1 << 24, "{multiply_adds} at {level}");
+    }
+    let mut random = Random(16);
+    check(&convolution([2, 17_000], [3, 3], 1).product(F32, false), || random.number());
 }
 
 /// The sizes of a convolution of two spatial axes, with groups.
