@@ -264,6 +264,14 @@ impl ProductPlan {
         }
     }
 
+    /// Whether the panel after the one that tiles read is still in the operand: panels are read in place, or
+    /// packed one by one. Otherwise it is packed already. To prefetch the operand again, for each share of
+    /// the rows, makes products of 1024 x 1024 x 1024 `f32` 7 % slower.
+    fn is_next_panel_unpacked(&self) -> bool {
+        let blocking = &self.blocking;
+        blocking.is_y_in_place || blocking.packed_columns <= self.kernels.columns()
+    }
+
     /// Prefetches a share of the panel of columns from `column` on, while a tile of an earlier panel runs
     /// from `row` of `rows` on. Each index of a panel is far from the one before it, so the processor does
     /// not foresee it.
@@ -278,9 +286,8 @@ impl ProductPlan {
         let kernels = &self.kernels;
         let step = self.summed.uniform_stride(ProductArray::Y);
         let size = self.columns.uniform_stride(ProductArray::Y);
-        let (Some(step), Some(size), true) = (step, size, macro_tile.packed_y.is_null()) else {
-            return;
-        };
+        let is_unpacked = macro_tile.packed_y.is_null() && self.is_next_panel_unpacked();
+        let (Some(step), Some(size), true) = (step, size, is_unpacked) else { return };
         let columns = column..macro_tile.columns.end.min(column + kernels.columns());
         let bytes = columns.len() * size.unsigned_abs();
         let is_far = step.unsigned_abs() >= MIN_PREFETCH_STRIDE && rows.len() >= MIN_PREFETCH_ROWS;
@@ -394,5 +401,36 @@ impl ProductPlan {
             out_row_stride: of_rows.fastest_stride(ProductArray::Out),
             is_wide: false,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use indim_ops::{DType, Level};
+
+    use super::*;
+    use crate::product::{AxisClass, Product, ProductAxis};
+
+    #[test]
+    fn packed_panels_are_not_prefetched() {
+        let product = |rows: usize, columns: usize, summed: usize| {
+            let axis = |class, size, x, y, out| {
+                let [x, y, out] = [x, y, out].map(|elements: usize| 4 * elements as isize);
+                ProductAxis { class, size, x, y, out }
+            };
+            let axes = vec![
+                axis(AxisClass::Row, rows, summed, 0, columns),
+                axis(AxisClass::Column, columns, 0, 1, 1),
+                axis(AxisClass::Summed, summed, 1, columns, 0),
+            ];
+            let [x, y, compute, out] = [DType::F32; 4];
+            Product { x, y, compute, out, axes }
+        };
+        for &level in Level::available() {
+            let plan = |product: &Product| ProductPlan::new(product, level, 1).unwrap();
+            // The rows exceed L2, so many panels of columns are packed for each share of them.
+            assert!(!plan(&product(1024, 1024, 1024)).is_next_panel_unpacked(), "{level}");
+            assert!(plan(&product(64, 3136, 256)).is_next_panel_unpacked(), "{level}");
+        }
     }
 }
