@@ -297,6 +297,11 @@ def test_sums_of_long_rows_in_one_chunk():
     same_bits(indim.sum(lazy, axis=1), indim.sum(x, axis=1))
     f = indim.jit(lambda x: np.mean(np.cumsum(x, axis=0) * np.arange(1000.0)[:, None], axis=1))
     same_bits(f(lazy), f(x))
+    # Blocks of the weights alone are long enough to be copied in tiles, and a chunk of `x` has no rows.
+    x, weights = random.standard_normal((3, 200, 700)), random.standard_normal((200, 700))
+    f = indim.jit(lambda x, weights: np.sum(x * weights, axis=2))
+    lazy = da.from_array(x, chunks=((0, 2, 1), 200, 100))
+    same_bits(f(lazy, da.from_array(weights, chunks=(200, 100))), f(x, weights))
 
 
 @settings(max_examples=15, deadline=None)

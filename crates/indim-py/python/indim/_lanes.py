@@ -338,7 +338,8 @@ class _Reduce:
         stage, run = self.stage, self.stage.chunk_program().run
         rows = _slice_inputs(stage, inputs, ranges)
         count = math.ceil(sum(sum(array.nbytes for array in arrays) for arrays in rows) / COPY_BYTES)
-        cut = sorted({axis for axes in stage.read for axis in axes} - {None, stage.axis})
+        cut = {axis for axes in stage.read for axis in axes} - {None, stage.axis}
+        cut = sorted(axis for axis in cut if sizes[axis] > 1)
         if count <= 1 or not cut:
             return tuple(run(_join_rows(stage, rows), sizes))
         along = next((axis for axis in cut if sizes[axis] >= count), None)
