@@ -304,6 +304,14 @@ def test_sums_of_long_rows_in_one_chunk():
     same_bits(f(lazy, da.from_array(weights, chunks=(200, 100))), f(x, weights))
 
 
+@pytest.mark.filterwarnings("ignore::dask.array.core.PerformanceWarning")
+def test_sums_of_several_chunks_without_elements():
+    for shape, chunks, axis in (((0,), ((0, 0),), 0), ((0, 0), ((0, 0), (0,)), 1), ((3, 0), (2, (0, 0)), 1)):
+        lazy = da.zeros(shape, chunks=chunks, dtype="f4")
+        for function in (indim.sum, indim.prod):
+            same_bits(function(lazy, axis=axis), function(np.zeros(shape, "f4"), axis=axis))
+
+
 @settings(max_examples=15, deadline=None)
 @given(given=any_chunks())
 def test_products_over_any_chunks_have_the_bits_of_one_process(given):

@@ -71,7 +71,12 @@ def _native(array):
 def _rechunk(array, shape, cuts, chunks):
     """An operand, rechunked to the chunks of its cuts."""
     sizes = tuple((size,) if cut is None else chunks[cut] for size, cut in zip(shape, cuts))
-    return array.rechunk(sizes) if isinstance(array, da.Array) else da.from_array(array, chunks=sizes)
+    if not isinstance(array, da.Array):
+        return da.from_array(array, chunks=sizes)
+    if array.chunks != sizes and not any(array.shape):
+        # `rechunk` leaves an array without elements along any axis as it is.
+        return da.empty(array.shape, dtype=array.dtype, chunks=sizes)
+    return array.rechunk(sizes)
 
 
 # The cuts of axes.
