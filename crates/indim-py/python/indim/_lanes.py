@@ -115,7 +115,7 @@ class _Part(NamedTuple):
     size: int
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=8)  # An entry for 100,000 chunks has 15 MB.
 def _units(sizes):
     """The units of reduction, in order: whole blocks within one chunk, or one block that several chunks
     share. A unit consists of its first row and its parts."""

@@ -9,12 +9,17 @@ use indim_cpu::{Array, ArrayView, RunOptions};
 use indim_model::outline::{
     Outline, OutlineNode, OutlineOptions, SymbolicSize, ValueIndex, ValueType,
 };
-use indim_model::{DeclaredSize, ModelInput, ProgramPart, ReadOptions, SourceFile};
+use indim_model::{
+    DeclaredSize, FormatErrorKind, ModelInput, ProgramPart, ReadOptions, SourceFile,
+};
 
 use super::data_node::{DataNode, NodeContext};
 use super::error::LoadError;
 use super::loaded::LoadedModel;
 use super::registry::outline;
+
+/// Maximum number of nodes in all stages together, since each stage reads the whole file.
+const MAX_NODES_OF_STAGES: usize = 1 << 18;
 
 /// A model in stages. Each stage but the last ends at a node whose sizes depend on data.
 #[derive(Debug)]
@@ -40,7 +45,8 @@ impl StagedModel {
     /// branches and functions: ONNX's `NonZero`, `Compress` and `Unique`, OpenVINO's `NonZero` and `Unique`.
     ///
     /// # Errors
-    /// Those of [`LoadedModel::from_source`].
+    /// Those of [`LoadedModel::from_source`]; `limit` if the file has many stages and nodes: more than
+    /// 262,144, each stage counted with all nodes of the file.
     pub fn from_source(
         source: SourceFile,
         options: &ReadOptions,
@@ -57,6 +63,11 @@ impl StagedModel {
         let outline = outline(&source, options, &OutlineOptions::default()).ok();
         let nodes = outline.as_ref().and_then(|outline| data_nodes(outline, &options.part));
         let (Some(outline), Some(nodes)) = (outline, nodes) else { return Err(error) };
+        if outline.nodes.len().saturating_mul(nodes.len()) > MAX_NODES_OF_STAGES {
+            let kind =
+                FormatErrorKind::Limit { what: "nodes in stages", limit: MAX_NODES_OF_STAGES };
+            return Err(LoadError::new(kind.without_location(), &source));
+        }
         let part = |from: &[String], to: &[String]| {
             let part = ProgramPart { from: from.to_vec(), to: to.to_vec() };
             LoadedModel::from_source(source.clone(), &options.clone().part(part))

@@ -276,3 +276,13 @@ fn nodes_obey_the_memory_limit_and_unread_inputs_stay() {
     let error = model.run_stages(&views, &options).unwrap_err();
     assert_eq!(error.code(), "memory-limit");
 }
+
+#[test]
+fn the_nodes_of_all_stages_are_limited() {
+    let names: Vec<String> = (0..600).map(|number| format!("p{number}")).collect();
+    let nodes = names.iter().map(|name| node("NonZero", &["a"], &[name], &[])).collect();
+    let outputs: Vec<(&str, i64, usize)> =
+        names.iter().map(|name| (name.as_str(), INT64, 2)).collect();
+    let x = [floats(&[1], &[1.0])];
+    assert_eq!(run(source(&model(&x, nodes, &outputs)), &x), Err("limit"));
+}
