@@ -1,6 +1,7 @@
 """Objects from outside the arguments of a compiled function: each call compares them."""
 
 import functools
+import importlib
 import types
 import warnings
 
@@ -332,3 +333,20 @@ def test_an_array_of_another_shape_goes_by_its_name():
 
 
 ENTRIES["four"] = np.ones(4)
+
+
+FOLDERS = [("site-packages", True), ("dist-packages", True), ("work", False)]
+
+
+@pytest.mark.parametrize("folder, installed", FOLDERS)
+def test_packages_of_users_and_of_debian_are_installed(folder, installed, tmp_path, monkeypatch):
+    name = "module_in_" + folder.replace("-", "_")
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / f"{name}.py").write_text("values = [1.0]\n\ndef f(x):\n    return x + values[0]\n")
+    monkeypatch.syspath_prepend(tmp_path / folder)
+    module = importlib.import_module(name)
+    g = indim.jit(lambda x: module.f(x))
+    assert g(np.ones(1)) == [2.0]
+    module.values[0] = 2.0
+    # What an installed package holds is read once.
+    assert g(np.ones(1)) == [2.0 if installed else 3.0]

@@ -307,6 +307,9 @@ _INSTALLED = tuple(
     if path
 )
 
+#: Folders of installed packages anywhere: of a user, of Debian's Python, of another environment on the path.
+_PACKAGE_FOLDERS = {"site-packages", "dist-packages"}
+
 
 @functools.lru_cache(maxsize=1024)
 def _is_installed(package):
@@ -314,7 +317,10 @@ def _is_installed(package):
     if package in ("indim", "numpy") or package in sys.stdlib_module_names:
         return True
     path = getattr(sys.modules.get(package), "__file__", None)
-    return path is not None and os.path.realpath(path).startswith(_INSTALLED)
+    if path is None:
+        return False
+    path = os.path.realpath(path)
+    return path.startswith(_INSTALLED) or not _PACKAGE_FOLDERS.isdisjoint(path.split(os.sep))
 
 
 def _warn(what):
