@@ -428,7 +428,7 @@ mod tests {
         };
         for &level in Level::available() {
             let plan = |product: &Product| ProductPlan::new(product, level, 1).unwrap();
-            // The rows exceed L2, so many panels of columns are packed for each share of them.
+            // The rows exceed L2. Each share of them packs many panels of columns.
             assert!(!plan(&product(1024, 1024, 1024)).is_next_panel_unpacked(), "{level}");
             assert!(plan(&product(64, 3136, 256)).is_next_panel_unpacked(), "{level}");
         }

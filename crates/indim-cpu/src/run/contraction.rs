@@ -54,7 +54,7 @@ const MAX_PACKED_LAYOUTS: usize = 4;
 /// Windows and broadcasts repeat elements; their panels are made in each run.
 const MAX_PACKED_GROWTH: usize = 4;
 
-/// Panels of up to so many bytes are packed for an operand of any size: zeros complete vectors.
+/// Bytes that panels may have however small their operand is: zeros complete their vectors.
 const MIN_PACKED_BYTES: usize = 4096;
 
 /// Maximum bytes of panels of an operand that a single step would read in place. Larger ones leave L2, and

@@ -48,7 +48,7 @@ fn looped() -> (Graph, Vec<Array>) {
     (graph, vec![array(&[ROWS, SIZE], 1), array(&square, 2), array(&square, 3), array(&square, 4)])
 }
 
-/// Runs with so many bytes of spare memory. Returns the results, and the maximum of the bytes in use.
+/// Runs with `spare` bytes of spare memory. Returns the results, and the maximum of the bytes in use.
 fn run(
     executable: &Executable,
     inputs: &[ArrayView<'_>],

@@ -193,7 +193,7 @@ impl SymbolicSize {
         }
     }
 
-    /// Whether the size is at most another one, whatever numbers their names are.
+    /// Whether the size is at most another one for all values of their names.
     ///
     /// ```
     /// use indim_model::outline::SymbolicSize;

@@ -33,7 +33,7 @@ enum DataNodeKind {
     Unique,
 }
 
-/// What nodes need besides their operands.
+/// The model and the run of a node.
 pub(super) struct NodeContext<'r> {
     /// The model that errors name.
     pub(super) model: &'r LoadedModel,
