@@ -102,6 +102,62 @@ def test_results_are_their_callers_own():
     xr.testing.assert_identical(f(x), expected)
 
 
+def test_results_have_the_indexes_of_their_own_arguments():
+    f, runs = counting(lambda x, y: (x + y).isel(lat=slice(None, None, -1)))
+    x, y = made(1).assign_coords(lat=[5.0, 6.0, 7.0]), made(2).assign_coords(lat=[5.0, 6.0, 7.0])
+    first = check(f, x, y)
+    again = x.copy(deep=True)
+    result = check(f, again, y)
+    assert len(runs) == 1 + 2
+    assert result.indexes["time"] is again.indexes["time"] and first.indexes["time"] is x.indexes["time"]
+    # The function computed this index, so each result has one of its own.
+    assert result.indexes["lat"] is not first.indexes["lat"]
+    result.indexes["lat"].name = "changed"
+    result["lat"].attrs["units"] = "m"
+    assert list(result.coords) == list(f.__wrapped__(x, y).coords)
+    assert check(f, x, y).indexes["lat"].name == "lat" and not x["time"].attrs
+    levels = pd.MultiIndex.from_product([["a", "b"], [1, 2]], names=("letter", "number"))
+    stacked = x.drop_vars("time").assign_coords(xr.Coordinates.from_pandas_multiindex(levels, "time"))
+    given = stacked.copy(deep=True)
+    f(stacked, stacked)
+    assert f(given, given).xindexes["letter"] is given.xindexes["time"]
+    assert check(f, given, given).sel(letter="a").sizes["number"] == 2
+
+
+def test_large_coordinates_that_change_in_place_are_seen():
+    x = xr.DataArray(np.ones((2, 1000)), dims=("time", "lat"), coords={"lat": np.arange(1000.0)})
+    x = x.assign_coords(depth=("lat", np.arange(1000.0)), area=(("time", "lat"), np.ones((2, 1000))))
+    f, runs = counting(lambda x: x * x.depth * x.area)
+    for _ in range(3):
+        check(f, x)
+    check(f, x.copy(deep=True))
+    assert len(runs) == 1 + 4
+    x["depth"].values[999] = -1.0
+    check(f, x)
+    x["area"].values[1, 999] = -1.0
+    check(f, x)
+    x["depth"].values[999] = 999.0
+    check(f, x)
+    assert len(runs) == 1 + 4 + 3 + 3
+
+
+def test_a_dataset_that_changes_in_place_changes_no_program():
+    def data():
+        depth, text = np.array([1.0, 2.0, 3.0]), np.array(["a", "b", "c"], object)
+        return xr.Dataset({"t": made(), "name": ("lat", text)}, coords={"depth": ("lat", depth)})
+
+    f = indim.jit(lambda data: data.assign(t=data.t * 2 + data.depth))
+    changed = data()
+    f(changed)
+    changed["depth"].values[:] = 9
+    changed["name"].values[0] = "z"
+    result = f(data())
+    xr.testing.assert_identical(result, f.__wrapped__(data()))
+    result["depth"].values[:] = 7
+    result["name"].values[0] = "y"
+    xr.testing.assert_identical(f(data()), f.__wrapped__(data()))
+
+
 def test_options_are_looked_at():
     x, y = made(1), made(2)[::-1][:3]
     f, runs = counting(lambda x, y: x - y)

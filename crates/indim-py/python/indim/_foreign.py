@@ -8,6 +8,7 @@ instead.
 
 from __future__ import annotations
 
+import functools
 import sys
 
 
@@ -52,14 +53,13 @@ def without_default_labels(value):
 
 def package_of(value):
     """The package with an engine that a value belongs to."""
-    return next(
-        (
-            name
-            for name in (str(cls.__module__).partition(".")[0] for cls in type(value).__mro__)
-            if name in ("xarray", "pandas", "dask", "cubed")
-        ),
-        None,
-    )
+    return _package_of_class(type(value))
+
+
+@functools.lru_cache(maxsize=256)
+def _package_of_class(cls):
+    packages = (str(base.__module__).partition(".")[0] for base in cls.__mro__)
+    return next((name for name in packages if name in ("xarray", "pandas", "dask", "cubed")), None)
 
 
 def is_labelled(operands):

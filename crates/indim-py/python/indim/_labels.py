@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import threading
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,9 @@ from ._statics import key as static_key
 
 #: Labels of at most this size in bytes are compared; tracing again costs less than comparing more.
 _MAX_BYTES = 1 << 20
+
+#: The elements of an array of at most this size in bytes are part of a key, those of others by a digest.
+_MAX_BYTES_IN_KEY = 4096
 
 #: Bytes that an object among labels counts for.
 _OBJECT_BYTES = 64
@@ -33,7 +38,7 @@ def of_call(arguments):
     keys = _Keys()
     leaves = tuple(keys.labelled(leaf) if _is_labelled(leaf) else None for leaf in arguments.leaves)
     static = tuple(static_key(value) for value in arguments.static)
-    key = leaves, arguments.structure, static, tuple(xr.get_options().items())
+    key = leaves, arguments.structure, static, tuple(xr.get_options().mapping.values())
     try:
         hash(key)
     except TypeError as error:
@@ -77,6 +82,40 @@ class _ComparedByIdentity:
         return id(self._value)
 
 
+class _Digests:
+    """Digests of the elements of large arrays, found again by the object that has them.
+
+    An entry also has a copy of the elements, because an array may have changed since. The comparison takes a
+    tenth of the time of the digest.
+    """
+
+    #: Maximum number of entries; an array has at most `_MAX_BYTES`.
+    _MAX_ENTRIES = 16
+
+    def __init__(self):
+        #: The weak reference to the owner, the copy and the digest, by the identity of the owner.
+        self._entries = {}
+        self._lock = threading.Lock()
+
+    def of(self, owner, array):
+        """The digest of an array, whose elements ``owner`` has."""
+        elements = np.ascontiguousarray(array).reshape(-1).view("u1")
+        reference, copy, digest = self._entries.get(id(owner), (None, None, None))
+        if reference is not None and reference() is owner and copy == elements.data:
+            return digest
+        digest = hashlib.blake2b(elements).digest()
+        entry = weakref.ref(owner), bytearray(elements), digest
+        with self._lock:
+            self._entries.pop(id(owner), None)
+            self._entries[id(owner)] = entry
+            while len(self._entries) > self._MAX_ENTRIES:
+                del self._entries[next(iter(self._entries))]
+        return digest
+
+
+_digests = _Digests()
+
+
 class _Keys:
     """Makes the keys of several values, which are compared as one and share the limit ``_MAX_BYTES``."""
 
@@ -94,29 +133,39 @@ class _Keys:
         """A DataArray, Dataset or Variable."""
         if isinstance(value, xr.Variable):
             return type(value), self.variable(value, with_elements)
-        coordinates = tuple(
-            ((type(name), name), self.variable(array.variable, name not in value.xindexes))
-            for name, array in value.coords.items()
-        )
+        # xarray's own properties make a DataArray of each variable.
+        indexes = value._indexes
         if isinstance(value, xr.DataArray):
             own_key = type(value.name), value.name, self.variable(value.variable, with_elements)
+            coordinates = value._coords
         else:
+            names, variables = value._coord_names, value._variables
+            coordinates = {name: it for name, it in variables.items() if name in names}
             own_key = (
-                self.plain(value.attrs),
+                self._attributes(value.attrs),
                 self._encoding(value.encoding),
-                tuple(
-                    (name, self.variable(array.variable, with_elements or not is_numeric(array)))
-                    for name, array in value.data_vars.items()
-                ),
+                tuple([
+                    (name, self.variable(it, with_elements or not is_numeric(it)))
+                    for name, it in variables.items()
+                    if name not in names
+                ]),
             )
-        return type(value), own_key, coordinates, self._indexes(value.xindexes)
+        coordinates = tuple([
+            (type(name), name, self.variable(it, name not in indexes)) for name, it in coordinates.items()
+        ])
+        return type(value), own_key, coordinates, self._indexes(indexes)
 
     def variable(self, variable, with_elements):
         elements = self._elements(variable) if with_elements else None
         type_key = variable.dims, variable.shape, variable.dtype
-        return *type_key, self.plain(variable.attrs), self._encoding(variable.encoding), elements
+        return *type_key, self._attributes(variable._attrs), self._encoding(variable._encoding), elements
+
+    def _attributes(self, attributes):
+        return self.plain(attributes) if attributes else None
 
     def _elements(self, variable):
+        if type(variable._data) is np.ndarray:
+            return self.array(variable._data)
         if not variable._in_memory:
             # The name of a Dask array identifies its computation.
             if hasattr(variable.data, "dask"):
@@ -145,6 +194,8 @@ class _Keys:
     def _encoding(self, encoding):
         """The encoding of a variable. Frozen dataclasses in it are compared by ``==``, and objects that
         have no key by identity: they describe codecs, and no code changes them."""
+        if not encoding:
+            return None
         key = []
         for name, value in encoding.items():
             items = value if type(value) is tuple else (value,)
@@ -164,22 +215,26 @@ class _Keys:
     # The parts of labels.
 
     def pandas_index(self, index):
-        kind, names = type(index), self.plain(tuple(index.names))
+        kind = type(index)
         if isinstance(index, pd.MultiIndex):
+            names = self.plain(tuple(index.names))
             levels = tuple(self.pandas_index(level) for level in index.levels)
             return kind, names, levels, tuple(self.array(np.asarray(codes)) for codes in index.codes)
+        names = self.plain(index.name)
         if isinstance(index, pd.RangeIndex):
             return kind, names, index.start, index.stop, index.step
         if isinstance(index.dtype, np.dtype):
-            return kind, names, getattr(index, "freqstr", None), self.array(index.to_numpy())
+            return kind, names, getattr(index, "freqstr", None), self.array(index.values, index)
         return kind, names, index.dtype, getattr(index, "freqstr", None), self.plain(index.tolist())
 
-    def array(self, array):
-        """An array with its elements."""
+    def array(self, array, owner=None):
+        """An array with its elements; ``owner`` is the index that it was made from."""
         if array.dtype.hasobject:
             return array.shape, array.dtype, self.plain(array.ravel().tolist())
         self._count(array.nbytes)
-        return array.shape, array.dtype, hashlib.blake2b(np.ascontiguousarray(array).view("u1")).digest()
+        if array.nbytes <= _MAX_BYTES_IN_KEY:
+            return array.shape, array.dtype, array.tobytes()
+        return array.shape, array.dtype, _digests.of(array if owner is None else owner, array)
 
     def plain(self, value):
         """A Python value, which may contain others."""

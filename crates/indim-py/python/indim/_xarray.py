@@ -25,6 +25,7 @@ from ._errors import IndimError, InternalError
 from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
+from ._result_labels import ResultLabels, has_coordinates, variables_of
 from ._signatures import ADAPTED
 from ._tracing import Tracer
 from ._trees import flatten, in_container
@@ -37,6 +38,9 @@ _MAX_PROGRAMS = 32
 
 _lock = threading.Lock()
 
+#: Counts the calls, so that the program whose last use is longest ago is found without a search at each call.
+_uses = itertools.count()
+
 _xarray_hooks.install()
 
 
@@ -48,11 +52,13 @@ def call(compiled, function, arguments, out):
         key = _labels.of_call(arguments)
     except _labels.NoKeyError:
         key = None
-    program = compiled._labelled.get(key)
+    cached = compiled._labelled.get(key)
+    program = cached
     if program is None or not program.is_current():
         program = _Program(compiled, function, arguments)
     results, program = _run(program, compiled, function, arguments)
-    if key is not None:
+    program.last_use = next(_uses)
+    if key is not None and program is not cached:
         _cache_program(compiled._labelled, key, program)
     return results
 
@@ -82,11 +88,9 @@ def _run(program, compiled, function, arguments):
 
 def _cache_program(programs, key, program):
     with _lock:
-        # The last used is at the end.
-        programs.pop(key, None)
         programs[key] = program
         while len(programs) > _MAX_PROGRAMS:
-            del programs[next(iter(programs))]
+            del programs[min(programs, key=lambda key: programs[key].last_use)]
 
 
 class _Program:
@@ -112,6 +116,8 @@ class _Program:
         self._captured = None
         #: The labels of the results, for a call whose function computes no array.
         self._results = None
+        #: The time of the last use, on the clock of `_uses`.
+        self.last_use = 0
         #: The error of a part of the function that only arrays can run.
         self.untraceable = None
 
@@ -142,7 +148,8 @@ class _Program:
 
     def __call__(self, arguments):
         computed = self._compiled(*itertools.chain.from_iterable(self._argument_arrays(arguments)))
-        return next(iter(computed), self._results).labelled(iter(computed.values()))
+        results = next(iter(computed), self._results)
+        return results.labelled(iter(computed.values()), arguments.leaves)
 
     def _traced(self, arrays):
         """The arrays of the results, in a dict. Its first key is the ``_Results`` that has their labels."""
@@ -165,13 +172,13 @@ class _Program:
             self.untraceable = error
             raise
         kind, keys, values = flatten(results)
-        outputs, templates = [], []
+        outputs, labels = [], []
         for value in values:
-            names = _traced_coordinates(value)
-            computed = _variables(value, "a result", names)
-            templates.append((_template(value, names), len(computed), names))
-            outputs.extend(computed)
-        self._results = _Results(kind, keys, templates)
+            coordinates = _traced_coordinates(value)
+            outputs.extend(_variables(value, "a result", coordinates))
+            own = _numeric(value) if isinstance(value, xr.Dataset) else [None]
+            labels.append(ResultLabels(_template(value, coordinates), value, [*own, *coordinates], rebuilt))
+        self._results = _Results(kind, keys, labels)
         self._note_captured()
         return dict(zip(itertools.chain([self._results], itertools.count()), outputs))
 
@@ -220,25 +227,25 @@ def _signature(arguments, coordinates):
 class _Results:
     """The containers and labels of the results of a traced function, without the arrays."""
 
-    def __init__(self, kind, keys, templates):
-        self._kind, self._keys, self._templates = kind, keys, templates
+    def __init__(self, kind, keys, labels):
+        self._kind, self._keys, self._labels = kind, keys, labels
 
-    def labelled(self, arrays):
-        """The results with these arrays."""
-        values = [
-            _with_arrays(template, [next(arrays) for _ in range(count)], names)
-            for template, count, names in self._templates
-        ]
+    def labelled(self, arrays, leaves):
+        """The results with these arrays, for a call with these arguments."""
+        values = [labels.filled(itertools.islice(arrays, labels.count), leaves) for labels in self._labels]
         return in_container(self._kind, self._keys, values)
 
 
 def _variables(value, name, coordinates=()):
     """The arrays of an argument or a result: its own, and those of these coordinates."""
-    if isinstance(value, (xr.DataArray, xr.Dataset)):
+    if type(value) is xr.DataArray and not coordinates and type(value.variable._data) is np.ndarray:
+        # The most frequent kind, without the checks of the others.
+        return [value.variable._data]
+    if has_coordinates(value):
         own = [(name, value.variable)] if isinstance(value, xr.DataArray) else []
         if isinstance(value, xr.Dataset):
-            own = [(f"{name}[{key!r}]", value.variables[key]) for key in _numeric(value)]
-        own += [(f"{name}[{key!r}]", value.coords[key].variable) for key in coordinates]
+            own = [(f"{name}[{key!r}]", value._variables[key]) for key in _numeric(value)]
+        own += [(f"{name}[{key!r}]", variables_of(value)[key]) for key in coordinates]
         return [array for called, variable in own for array in _variables(variable, called)]
     if not isinstance(value, xr.Variable):
         return [value]
@@ -257,7 +264,9 @@ def _variables(value, name, coordinates=()):
 
 def _numeric(dataset):
     """The numeric variables of a Dataset; others are returned unchanged."""
-    return [name for name, array in dataset.data_vars.items() if _labels.is_numeric(array)]
+    coordinates = dataset._coord_names
+    variables = dataset._variables.items()
+    return [name for name, it in variables if name not in coordinates and _labels.is_numeric(it)]
 
 
 def _dask_coordinates(value):
@@ -271,21 +280,24 @@ def _traced_coordinates(value):
 
 
 def _coordinates(value, is_one):
-    if not isinstance(value, (xr.DataArray, xr.Dataset)):
+    if not has_coordinates(value):
         return []
-    variables = [(name, array.variable) for name, array in value.coords.items()]
+    variables = [(name, variables_of(value)[name]) for name in value.coords]
     return [name for name, it in variables if is_one(it._data) and _labels.is_numeric(it)]
 
 
 def _with_arrays(value, arrays, coordinates=()):
-    """An argument or a result with its arrays replaced; the last ones are those of these coordinates."""
+    """A deep copy of an argument or a result with other arrays; the last ones are those of these coordinates.
+    """
     if coordinates:
         arrays, of_coordinates = arrays[: -len(coordinates)], arrays[-len(coordinates) :]
-        variables = [value.coords[name].variable for name in coordinates]
+        variables = [variables_of(value)[name] for name in coordinates]
         variables = [variable.copy(data=array) for variable, array in zip(variables, of_coordinates)]
         value = value.assign_coords(dict(zip(coordinates, variables)))
     if isinstance(value, xr.Dataset):
-        return value.copy(data=dict(value.data_vars) | dict(zip(_numeric(value), arrays)))
+        numeric = dict(zip(_numeric(value), arrays))
+        others = {name: it._data for name, it in value.drop_vars(numeric).copy(deep=True)._variables.items()}
+        return value.copy(deep=True, data={name: (others | numeric)[name] for name in value.data_vars})
     return _without_index(value).copy(data=arrays[0]) if isinstance(value, _LABELLED) else arrays[0]
 
 

@@ -1,0 +1,144 @@
+"""The labels of a result of a program for labelled arrays, which each call fills with its arrays.
+
+A result has labels of its own, as a deep copy would, except for indexes: it has the index of the argument
+from which xarray took it. No part of a template is in a result, so changes of a result stay its own.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import xarray as xr
+from xarray.indexes import PandasIndex, PandasMultiIndex
+
+#: Types of attributes that cannot be changed in place.
+_IMMUTABLE = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype)
+
+
+class ResultLabels:
+    """The labels of one result.
+
+    ``template`` is a deep copy of ``result`` with placeholders for the arrays of the variables ``names``; a
+    DataArray or Variable itself has the name ``None``. ``leaves`` are the arguments that the function got.
+    """
+
+    def __init__(self, template, result, names, leaves):
+        self.count = len(names)
+        self._template, self._names = template, names
+        #: The positions of the arguments that have the indexes of the result, by name.
+        self._sources = {}
+        #: Indexes that the function computed, each with the variables over it.
+        self._own_indexes = []
+        if has_coordinates(template):
+            self._find_indexes(result, leaves)
+
+    def _find_indexes(self, result, leaves):
+        for index, variables in self._template.xindexes.group_by_index():
+            sources = {name: _source(result._indexes[name], name, leaves) for name in variables}
+            if None in sources.values():
+                self._own_indexes.append((index, variables))
+            else:
+                self._sources.update(sources)
+
+    def filled(self, arrays, leaves):
+        """The result with these arrays, for a call with these arguments."""
+        template = self._template
+        if template is None:
+            return next(arrays)
+        arrays = dict(zip(self._names, arrays))
+        if not has_coordinates(template):
+            return _with_data(template, arrays[None])
+        indexes, variables = self._indexes(leaves)
+        for name, variable in variables_of(template).items():
+            if name in arrays:
+                variables[name] = _with_data(variable, arrays[name])
+            elif name not in variables:
+                variables[name] = _copied(variable)
+        # The order of coordinates and indexes is visible.
+        variables = {name: variables[name] for name in variables_of(template)}
+        indexes = {name: indexes[name] for name in template._indexes}
+        if isinstance(template, xr.Dataset):
+            attrs, encoding = _copied_dict(template._attrs), _copied_dict(template._encoding)
+            return template._replace(variables, indexes=indexes, attrs=attrs, encoding=encoding)
+        variable = _with_data(template.variable, arrays[None])
+        return type(template)(variable, variables, name=template.name, indexes=indexes, fastpath=True)
+
+    def _indexes(self, leaves):
+        """The indexes of the result, and the variables over them."""
+        indexes, variables = {}, {}
+        for index, over_index in self._own_indexes:
+            copied = index.copy(deep=True)
+            indexes.update(dict.fromkeys(over_index, copied))
+            if not isinstance(index, PandasIndex):
+                # Variables over other indexes are copied like those without an index.
+                continue
+            for name, variable in copied.create_variables(over_index).items():
+                variables[name] = _with_data(over_index[name], variable._data)
+        of_template = variables_of(self._template)
+        for name, position in self._sources.items():
+            leaf = leaves[position]
+            indexes[name] = leaf._indexes[name]
+            variables[name] = _with_data(of_template[name], variables_of(leaf)[name]._data)
+        return indexes, variables
+
+
+def has_coordinates(value):
+    """Whether a value is a DataArray or Dataset."""
+    return isinstance(value, (xr.DataArray, xr.Dataset))
+
+
+def variables_of(value):
+    """The variables of a Dataset, or the coordinates of a DataArray, by name. xarray's own properties make a
+    DataArray of each."""
+    return value._variables if isinstance(value, xr.Dataset) else value._coords
+
+
+def _source(index, name, leaves):
+    """The position of an argument that has this index under this name; ``None`` if no argument has it."""
+    if type(index) not in (PandasIndex, PandasMultiIndex):
+        return None
+    for position, leaf in enumerate(leaves):
+        if not has_coordinates(leaf) or name not in leaf._indexes:
+            continue
+        other = leaf._indexes[name]
+        # `align` makes new objects over the same index of pandas.
+        if other is index or (type(other) is type(index) and _are_alike(index, other)):
+            return position
+    return None
+
+
+def _are_alike(index, other):
+    if index.index is not other.index or index.dim != other.dim:
+        return False
+    if isinstance(index, PandasMultiIndex):
+        return index.level_coords_dtype == other.level_coords_dtype
+    return index.coord_dtype == other.coord_dtype
+
+
+def _with_data(variable, data):
+    """A variable with other elements, and attributes of its own."""
+    attrs, encoding = _copied_dict(variable._attrs), _copied_dict(variable._encoding)
+    return type(variable)(variable._dims, data, attrs, encoding, fastpath=True)
+
+
+def _copied(variable):
+    """A variable whose elements are copied, too."""
+    data = variable._data
+    if type(data) is np.ndarray and not data.dtype.hasobject:
+        return _with_data(variable, data.copy())
+    return variable.copy(deep=True)
+
+
+def _copied_dict(attributes):
+    if not attributes:
+        return None
+    if all(map(_is_immutable, attributes.values())):
+        return dict(attributes)
+    return copy.deepcopy(attributes)
+
+
+def _is_immutable(value):
+    if isinstance(value, tuple):
+        return all(map(_is_immutable, value))
+    return isinstance(value, _IMMUTABLE)
