@@ -15,6 +15,8 @@ The functions of ``linalg`` that factorise a matrix take no traced values; NumPy
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from . import fft, numpy
@@ -33,17 +35,16 @@ _TYPES = (
 )
 
 _FUNCTIONS = """
-    abs acos acosh add all any arange argmax argmin argsort asarray asin asinh astype atan atan2 atanh
-    bitwise_and bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor broadcast_arrays
-    broadcast_to ceil clip concat conj copysign cos cosh count_nonzero cumulative_prod cumulative_sum diff
-    divide empty empty_like equal exp expm1 eye finfo flip floor floor_divide full
-    full_like greater greater_equal hypot iinfo imag isdtype isfinite isinf isnan less less_equal linspace log
-    log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor matmul matrix_transpose max
-    maximum mean meshgrid min minimum moveaxis multiply negative nextafter nonzero not_equal ones ones_like
-    permute_dims positive pow prod real reciprocal remainder repeat reshape result_type roll round
-    searchsorted sign signbit sin sinh sort sqrt square squeeze stack std subtract sum take take_along_axis
-    tan tanh tensordot tile tril triu trunc unique_all unique_counts unique_inverse unique_values unstack var
-    vecdot where zeros zeros_like
+    abs acos acosh add all any arange argmax argmin asarray asin asinh astype atan atan2 atanh bitwise_and
+    bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor broadcast_arrays broadcast_to
+    ceil concat conj copysign cos cosh count_nonzero diff divide empty empty_like equal exp expm1 eye flip
+    floor floor_divide full full_like greater greater_equal hypot iinfo imag isfinite isinf isnan less
+    less_equal linspace log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor matmul
+    matrix_transpose max maximum mean meshgrid min minimum moveaxis multiply negative nextafter nonzero
+    not_equal ones ones_like permute_dims positive pow prod real reciprocal remainder repeat reshape
+    result_type roll round sign signbit sin sinh sqrt square squeeze stack std subtract sum take
+    take_along_axis tan tanh tensordot tile tril triu trunc unique_all unique_counts unique_inverse
+    unique_values unstack var vecdot where zeros zeros_like
 """.split()
 
 
@@ -57,7 +58,53 @@ def _dtype(of):
     return numpy_dtype(indim_name(of if isinstance(of, type) else getattr(of, "dtype", of)))
 
 
-def expand_dims(x, /, *, axis=0):
+def isdtype(dtype, kind):
+    """Whether an element type is of a kind: a type, the name of a kind, or a tuple of these."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return np.isdtype(_dtype(dtype), tuple(it if isinstance(it, str) else _dtype(it) for it in kinds))
+
+
+def finfo(type, /):
+    """The limits of a type of floats, or of an array's type, as Python's numbers."""
+    limits = np.finfo(_dtype(type))
+    names = ("eps", "max", "min", "smallest_normal")
+    numbers = {name: float(getattr(limits, name)) for name in names}
+    return SimpleNamespace(bits=limits.bits, **numbers, dtype=limits.dtype)
+
+
+def clip(x, /, min=None, max=None):
+    """``x`` with elements below ``min`` and above ``max`` replaced by these; its type stays."""
+    clipped = numpy.clip(x, min=min, max=max)
+    dtype = getattr(x, "dtype", clipped.dtype)
+    return clipped if clipped.dtype == dtype else clipped.astype(dtype)
+
+
+def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+    """The sums of all elements up to each; ``include_initial`` begins with 0."""
+    return numpy.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
+    """The products of all elements up to each; ``include_initial`` begins with 1."""
+    return numpy.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+def sort(x, /, *, axis=-1, descending=False, stable=True):
+    """``x`` sorted along ``axis``. Sorts are always stable."""
+    return numpy.sort(x, axis=axis, descending=descending)
+
+
+def argsort(x, /, *, axis=-1, descending=False, stable=True):
+    """The positions that sort ``x`` along ``axis``. Sorts are always stable."""
+    return numpy.argsort(x, axis=axis, descending=descending)
+
+
+def searchsorted(x1, x2, /, *, side="left", sorter=None):
+    """The positions at which the elements of ``x2`` keep ``x1`` sorted; ``sorter`` sorts ``x1``."""
+    return numpy.searchsorted(x1, x2, side=side, sorter=sorter)
+
+
+def expand_dims(x, /, axis=0):
     """``x`` with new axes of size 1 at the positions ``axis`` of the result."""
     return numpy.expand_dims(x, axis)
 
@@ -73,7 +120,8 @@ def __array_namespace_info__():
 
 
 __all__ = sorted(
-    {*_CONSTANTS, *_TYPES, *_FUNCTIONS, "can_cast", "expand_dims", "fft", "from_dlpack", "linalg"}
+    {*_CONSTANTS, *_TYPES, *_FUNCTIONS, "argsort", "can_cast", "clip", "cumulative_prod", "cumulative_sum"}
+    | {"expand_dims", "fft", "finfo", "from_dlpack", "isdtype", "linalg", "searchsorted", "sort"}
     | {"__array_api_version__", "__array_namespace_info__"}
 )
 
