@@ -92,6 +92,12 @@ impl RuleCall<'_> {
         element.as_deref().map(str::to_owned).ok_or(RuleError::Unknown)
     }
 
+    /// A type with the element type of an operand, if it is known, and without sizes.
+    pub(crate) fn element_type(&self, position: usize) -> ValueType {
+        let element = self.optional(position).and_then(|it| it.value_type.element.clone());
+        ValueType { element, sizes: None }
+    }
+
     pub(crate) fn sizes(&self, position: usize) -> Result<&[SymbolicSize], RuleError> {
         self.operand(position)?.value_type.sizes.as_deref().ok_or(RuleError::Unknown)
     }

@@ -64,7 +64,15 @@ pub(crate) fn arithmetic(call: &RuleCall<'_>) -> RuleResult {
     };
     let elements = broadcast_pairs(call, 0, 1)
         .and_then(|pairs| pairs.iter().map(|(a, b)| compute(a, b)).collect::<Option<Vec<_>>>());
-    Ok(vec![TypedValue::of(ValueType::new(&call.element(0)?, sizes)).with_elements(elements)])
+    Ok(vec![TypedValue::of(common_type(call, sizes)).with_elements(elements)])
+}
+
+/// The first known element type of the operands, with these sizes. The operands have one element type, and
+/// that of one behind an opaque node may be unknown.
+fn common_type(call: &RuleCall<'_>, sizes: Vec<SymbolicSize>) -> ValueType {
+    let mut types = (0..call.operands.len()).map(|position| call.element_type(position));
+    let known = types.find(|value_type| value_type.element.is_some()).unwrap_or_default();
+    ValueType { sizes: Some(sizes), ..known }
 }
 
 /// Integer division of sizes, which are not negative.
@@ -119,7 +127,7 @@ pub(crate) fn variadic(call: &RuleCall<'_>) -> RuleResult {
         1 => call.sizes(0)?.to_vec(),
         _ => call.broadcast(rule, call.named(&positions)?, None)?,
     };
-    array_result(&call.element(0)?, sizes)
+    single_result(common_type(call, sizes))
 }
 
 pub(crate) fn choose(call: &RuleCall<'_>) -> RuleResult {

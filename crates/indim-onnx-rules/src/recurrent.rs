@@ -3,6 +3,7 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 
 use crate::call::{RuleCall, RuleError, RuleResult, array_result, known_size, shape_error};
+use crate::creation::shape_of_elements;
 use crate::typed_value::TypedValue;
 use crate::windows::Windows;
 
@@ -68,7 +69,10 @@ pub(crate) fn dft(call: &RuleCall<'_>) -> RuleResult {
         false if call.optional(2).is_none() => Some(-2),
         false => call.numbers(2).and_then(|axis| axis.first().copied()),
     };
-    let axis = call.axis(axis.ok_or(RuleError::Unknown)?, rank)?;
+    let Some(axis) = axis else {
+        return array_result(&call.element(0)?, call.new_symbols(rank));
+    };
+    let axis = call.axis(axis, rank)?;
     let is_one_sided = call.node.int("onesided", 0)? != 0;
     let is_inverse = call.node.int("inverse", 0)? != 0;
     let parts = sizes[rank - 1].number();
@@ -171,7 +175,12 @@ pub(crate) fn determinant(call: &RuleCall<'_>) -> RuleResult {
 pub(crate) fn blocks(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes_of_rank(0, 3)?;
     let (image, block) = (call.symbols(1), call.symbols(2));
-    let (Some(image), Some(block)) = (image, block) else { return Err(RuleError::Unknown) };
+    let (Some(image), Some(block)) = (image, block) else {
+        let mut sizes = vec![x[0].clone(), call.new_symbol(1)];
+        let axes = shape_of_elements(call, 1)?.len();
+        sizes.extend((0..axes).map(|axis| call.new_symbol(axis + 2)));
+        return array_result(&call.element(0)?, sizes);
+    };
     if image.len() != block.len() {
         let (image, block) = (image.len(), block.len());
         return shape_error(format!("a block has {block} axes, the image has {image}"));
@@ -200,7 +209,16 @@ pub(crate) fn blocks(call: &RuleCall<'_>) -> RuleResult {
 
 /// `AffineGrid`: a vector of coordinates for each position of the image.
 pub(crate) fn affine_grid(call: &RuleCall<'_>) -> RuleResult {
-    let size = call.symbols(1).ok_or(RuleError::Unknown)?;
+    let Some(size) = call.symbols(1) else {
+        let rank = shape_of_elements(call, 1)?.len();
+        if !(4..=5).contains(&rank) {
+            return shape_error(format!("the image has {rank} axes, not 4 or 5"));
+        }
+        let mut sizes = vec![call.sizes_of_rank(0, 3)?[0].clone()];
+        sizes.extend((1..rank - 1).map(|axis| call.new_symbol(axis)));
+        sizes.push(known_size(rank as i64 - 2));
+        return array_result(&call.element(0)?, sizes);
+    };
     if !(4..=5).contains(&size.len()) {
         return shape_error(format!("the image has {} axes, not 4 or 5", size.len()));
     }

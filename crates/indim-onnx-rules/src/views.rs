@@ -6,7 +6,9 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::TargetRule;
 
-use crate::call::{RuleCall, RuleError, RuleResult, array_result, known_size, shape_error};
+use crate::call::{
+    RuleCall, RuleError, RuleResult, array_result, known_size, shape_error, single_result,
+};
 use crate::creation::shape_of_elements;
 use crate::typed_value::TypedValue;
 
@@ -31,13 +33,14 @@ pub(crate) fn size(call: &RuleCall<'_>) -> RuleResult {
 }
 
 pub(crate) fn reshape(call: &RuleCall<'_>) -> RuleResult {
-    let element = call.element(0)?;
+    // The type of the operand may be unknown: a target without open sizes gives the shape by itself.
+    let of_sizes = |sizes| ValueType { sizes: Some(sizes), ..call.element_type(0) };
     let target = match call.node.version < 5 {
         true => call.node.ints("shape")?.map(|list| list.into_iter().map(known_size).collect()),
         false => call.symbols(1),
     };
     let Some(target) = target else {
-        return array_result(&element, shape_of_elements(call, 1)?);
+        return single_result(of_sizes(shape_of_elements(call, 1)?));
     };
     let allows_zero = call.node.int("allowzero", 0)? != 0;
     let operand = call.sizes(0).ok();
@@ -66,10 +69,8 @@ pub(crate) fn reshape(call: &RuleCall<'_>) -> RuleResult {
             let others = SymbolicSize::product(others.map(|(_, size)| size));
             let all = operand.and_then(SymbolicSize::product);
             let rest = all.as_ref().zip(others.as_ref());
-            if let Some((Some(all), Some(others))) =
-                rest.map(|(all, others)| (all.number(), others.number()))
-                && others != 0
-                && all % others != 0
+            if let Some((all, others)) = rest
+                && all.never_divides_by(others)
             {
                 return shape_error(format!("{all} elements do not divide by {others}"));
             }
@@ -82,7 +83,7 @@ pub(crate) fn reshape(call: &RuleCall<'_>) -> RuleResult {
         _ => return shape_error("more than one size is -1"),
     }
     let elements = call.symbols(0).filter(|_| sizes.len() <= 1);
-    Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
+    Ok(vec![TypedValue::of(of_sizes(sizes)).with_elements(elements)])
 }
 
 /// Checks that operand and result have the same number of elements. Records the condition if this is not

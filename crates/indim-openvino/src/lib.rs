@@ -9,7 +9,7 @@
 //! * `survey.rs`: finds unsupported operations and operands that must be known at build time; `model.rs`:
 //!   the model.
 //! * `outline.rs`: every layer with the types of its ports; `size_sources.rs`: operand axes that give the
-//!   sizes which ports leave open.
+//!   sizes which ports leave open; `shape_lists.rs`: lists that a network computes from sizes.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `control.rs`: its loops and branches;
 //!   `call.rs`: a layer with its operands; `operation.rs`: the table of operations. The lowerings are in
 //!   `activation.rs`, `elementwise.rs`, `fourier.rs`, `gather.rs`, `interpolate.rs`, `product.rs`,
@@ -41,6 +41,7 @@ mod product;
 mod recurrent;
 mod reduction;
 mod scatter;
+mod shape_lists;
 mod size_sources;
 mod slice;
 mod sort;

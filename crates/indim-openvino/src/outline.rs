@@ -11,7 +11,7 @@ use indim_model::outline::{
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, FormatLimits, RuleNote};
 use indim_ops::{ArrayType, DType};
-use indim_shape::{AnyRule, Diagnostic, TargetRule};
+use indim_shape::{AnyRule, Diagnostic, ErrorCode, TargetRule};
 
 use crate::attributes::PDPD_AXIS_OF_BROADCAST;
 use crate::call::Call;
@@ -20,6 +20,7 @@ use crate::element_type::element_type;
 use crate::layer::{Layer, Port};
 use crate::network::Network;
 use crate::operation::{Lowering, operation_of};
+use crate::shape_lists::{LayerOperands, ShapeLists};
 use crate::size_sources::size_sources;
 use crate::survey::opaque_layers;
 
@@ -51,6 +52,7 @@ fn walk(
     let is_opaque = opaque_layers(network);
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     let mut values: Vec<Vec<ValueIndex>> = vec![Vec::new(); network.layers.len()];
+    let mut shapes = ShapeLists::default();
     for &position in &network.order {
         let layer = &network.layers[position];
         let operands =
@@ -65,7 +67,7 @@ fn walk(
             walk(outline, &body.network, (&Arc::from(path.as_str()), options), lists);
         }
         let ports = layer.outputs.iter().enumerate();
-        let results: Vec<(String, ValueType)> =
+        let mut results: Vec<(String, ValueType)> =
             ports.map(|port| result(layer, port, (region, options))).collect();
         if layer.is("Parameter") {
             let added =
@@ -83,15 +85,37 @@ fn walk(
             true => size_sources(network, position, lists),
             false => Vec::new(),
         };
+        let at = LayerOperands { network, layer, operands: &operands, lists };
+        if results.iter().any(|(_, stated)| stated.has_open_size())
+            && let Some(sizes) = shapes.sizes(outline, &at)
+        {
+            results[0].1 = with_open_sizes(&results[0].1, &sizes);
+        }
         let axes = layer.is("Broadcast").then(|| lists.read(network, layer, 2)).flatten();
         let problem = (!is_opaque[position])
             .then(|| problem(outline, (network, layer), &operands, lists))
             .flatten();
-        let node = StatedNode { size_sources, problem, ..node(layer, operands, results, axes) };
+        let node = node(layer, operands.clone(), results, axes);
         let (is_opaque, region) = (is_opaque[position], region.clone());
-        values[position] = outline.add_node(StatedNode { is_opaque, region, ..node });
+        let node = StatedNode { size_sources, problem, is_opaque, region, ..node };
+        values[position] = outline.add_node(node);
+        if let Some(&result) = values[position].first() {
+            shapes.record(outline, &at, result);
+        }
     }
     (inputs, outputs)
+}
+
+/// The type with these sizes where the file leaves a size open.
+fn with_open_sizes(stated: &ValueType, given: &[Option<SymbolicSize>]) -> ValueType {
+    let mut value_type = stated.clone();
+    let sizes = value_type.sizes.as_mut().filter(|sizes| sizes.len() == given.len());
+    for (size, given) in sizes.into_iter().flatten().zip(given) {
+        if let (true, Some(given)) = (size.is_open(), given) {
+            *size = given.clone();
+        }
+    }
+    value_type
 }
 
 /// The last 200 bytes of a region path, because nested regions make paths long.
@@ -188,7 +212,9 @@ fn problem(
             || matches!(kind, FormatErrorKind::Limit { .. })
     };
     let error = is_complete.then(checked)?.err();
-    error.filter(|kind| !is_unsupported(kind)).map(FormatErrorKind::diagnostic)
+    let problem = error.filter(|kind| !is_unsupported(kind)).map(FormatErrorKind::diagnostic);
+    // OpenVINO gives the smallest or the largest number for the maximum or minimum of nothing.
+    problem.filter(|problem| problem.code != ErrorCode::EMPTY_REDUCTION)
 }
 
 /// Compares the shape of a result with the sizes that its port states.

@@ -105,13 +105,14 @@ impl<'m> OutlineWalk<'m> {
         });
         let names: Vec<String> = names.collect();
         let first = names.first().cloned().unwrap_or_default();
+        let mut returned = Vec::with_capacity(operation.regions.len());
         for (number, body) in operation.regions.iter().enumerate() {
             let path = format!(
                 "{}/{}.{number}",
                 path_end(region),
                 if first.is_empty() { "region" } else { &first }
             );
-            self.block(body, &Arc::from(path.as_str()));
+            returned.push(self.block(body, &Arc::from(path.as_str())).1);
         }
         let types = self.result_types(operation, &names);
         let lowering = Lowering::of(&operation.name);
@@ -132,6 +133,7 @@ impl<'m> OutlineWalk<'m> {
             false => Vec::new(),
         };
         let problem = self.problem(lowering, operation, &operands);
+        let given = self.given_types(lowering, operation, (&operands, &returned));
         let node = self.outline.add_node(StatedNode {
             name: first,
             operator: self.operator(lowering, operation),
@@ -145,6 +147,7 @@ impl<'m> OutlineWalk<'m> {
             rule,
             target,
             size_sources,
+            given,
             problem,
         });
         let mut node = node.into_iter();
@@ -168,6 +171,42 @@ impl<'m> OutlineWalk<'m> {
         match array_operation.operation(operation, self.attributes) {
             Ok(built) => built.problem(&operands, stated),
             Err(_) => None,
+        }
+    }
+
+    /// The types that operands and the values which regions return give to the results.
+    fn given_types(
+        &self,
+        lowering: Option<Lowering>,
+        operation: &SyntaxOperation,
+        (operands, returned): (&[Option<ValueIndex>], &[Vec<ValueIndex>]),
+    ) -> Vec<(usize, ValueType)> {
+        let typed = |value: ValueIndex| self.outline.value(value).value_type.clone();
+        let sized = |value| ValueType { element: None, ..typed(value) };
+        let numbered = |values: &[ValueIndex]| -> Vec<(usize, ValueType)> {
+            values.iter().map(|&value| typed(value)).enumerate().collect()
+        };
+        let operands: Option<Vec<ValueIndex>> = operands.iter().copied().collect();
+        let operands = operands.unwrap_or_default();
+        match lowering {
+            Some(Lowering::Sort) => numbered(&operands),
+            Some(Lowering::While) => {
+                let body = returned.get(1).map(|body| numbered(body));
+                [numbered(&operands), body.unwrap_or_default()].concat()
+            }
+            Some(Lowering::Case | Lowering::If) => {
+                returned.iter().flat_map(|values| numbered(values)).collect()
+            }
+            // The element type is that of the region's arithmetic.
+            Some(Lowering::Scatter) => {
+                operands.iter().map(|&operand| sized(operand)).enumerate().collect()
+            }
+            Some(Lowering::Reduce) => {
+                let axes = self.attributes.integers(operation, "dimensions").unwrap_or_default();
+                let arrays = &operands[..operands.len() / 2];
+                arrays.iter().map(|&array| sized(array).without_axes(&axes)).enumerate().collect()
+            }
+            _ => Vec::new(),
         }
     }
 

@@ -55,6 +55,9 @@ fn expansion(
 /// Maximum number of slices between an expansion and the operations that broadcast it.
 const MAX_SLICES: usize = 4;
 
+/// Maximum number of operands of an operation that is judged again for each of them.
+const MAX_OPERANDS: usize = 64;
+
 /// A model in which the operand of an expansion replaces its result.
 struct Replaced<'o> {
     outline: &'o Outline,
@@ -74,7 +77,8 @@ impl Replaced<'_> {
         let [broadcast] = &user.broadcasts[..] else { return false };
         let Verdict::Legal(form) = &broadcast.verdict else { return false };
         let mut operands = broadcast.operands.clone();
-        if !is_elementwise || operands.len() != user.operands.len() {
+        if !is_elementwise || operands.len() != user.operands.len() || operands.len() > MAX_OPERANDS
+        {
             return false;
         }
         for (operand, index) in operands.iter_mut().zip(&user.operands) {

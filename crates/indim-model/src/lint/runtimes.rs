@@ -13,6 +13,10 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ("ArgMax", "ONNX Runtime passes over NaN, NumPy and OpenVINO return its place"),
     ("ArgMin", "ONNX Runtime passes over NaN, NumPy and OpenVINO return its place"),
     ("Unique", "ONNX Runtime drops NaN, OpenVINO keeps the order of the operand"),
+    (
+        "MaxPool",
+        "kernels of ONNX Runtime and OpenVINO pass over NaN or return it, PyTorch returns it",
+    ),
     ("NonMaxSuppression", "runtimes order boxes of one score differently"),
 ];
 

@@ -22,9 +22,9 @@ pub struct Contradiction {
     pub message: String,
 }
 
-/// For each named size, the number that the nodes compute, and where it was found first.
+/// For each named size, the size that the nodes compute, and where it was found first.
 #[derive(Debug, Default)]
-pub struct SizeNames(HashMap<String, (i64, String)>);
+pub struct SizeNames(HashMap<String, (SymbolicSize, String)>);
 
 impl SizeNames {
     /// Compares a declared type with the inferred one. Returns the difference, if there is one.
@@ -40,23 +40,26 @@ impl SizeNames {
             .find_map(|(axis, pair)| self.compare_size(pair, &format!("axis {axis} of {name}")))
     }
 
-    /// Compares the number of one size with earlier numbers of its name. Returns the difference, if any.
+    /// Compares one size with an earlier size of its name. Returns the difference, if they are never equal.
     fn compare_size(
         &mut self,
         pair: (&DeclaredSize, &SymbolicSize),
         location: &str,
     ) -> Option<String> {
-        let (DeclaredSize::Symbol(name), Some(number)) = (pair.0, pair.1.number()) else {
-            return None;
-        };
+        let (DeclaredSize::Symbol(name), size) = pair else { return None };
+        let shown = || indim_graph::terminal::printable(name);
         match self.0.get(name) {
-            Some((known, before)) if *known != number => {
-                let name = indim_graph::terminal::printable(name);
-                Some(format!("the size {name} is {known} on {before}, and {number} on {location}"))
+            Some((known, before)) if !known.may_be_equal(size, 1) => Some(format!(
+                "the size {} is {known} on {before}, and {size} on {location}",
+                shown()
+            )),
+            _ if !SymbolicSize::named(name).may_be_equal(size, 1) => {
+                Some(format!("the size {} is {size} on {location}", shown()))
             }
-            Some(_) => None,
-            None => {
-                self.0.insert(name.clone(), (number, location.to_owned()));
+            // A number is compared with more sizes than an expression.
+            Some((known, _)) if known.number().is_some() || size.number().is_none() => None,
+            _ => {
+                self.0.insert(name.clone(), (size.clone(), location.to_owned()));
                 None
             }
         }

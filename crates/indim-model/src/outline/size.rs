@@ -172,6 +172,26 @@ impl SymbolicSize {
         SymbolicSize::sum(quotient.into_iter())
     }
 
+    /// Whether no values of the names make this size a multiple of `divisor`: the names cancel, and the
+    /// numbers have a remainder. A divisor that is 0 divides nothing, so names that may be 0 do not matter.
+    ///
+    /// ```
+    /// use indim_model::outline::SymbolicSize;
+    ///
+    /// let times = |number| SymbolicSize::named("N").times(&SymbolicSize::known(number)).unwrap();
+    /// assert!(times(24).never_divides_by(&times(5)) && !times(24).never_divides_by(&times(6)));
+    /// assert!(!times(24).never_divides_by(&SymbolicSize::known(5)));
+    /// ```
+    pub fn never_divides_by(&self, divisor: &Self) -> bool {
+        let terms = divisor.terms();
+        let [(names, by)] = &terms[..] else { return false };
+        let Some(product) = SymbolicSize::sum([(names.clone(), 1)].into_iter()) else {
+            return false;
+        };
+        let rest = self.divided_exactly(&product).and_then(|rest| rest.number());
+        rest.and_then(|rest| rest.checked_rem(*by)).is_some_and(|remainder| remainder != 0)
+    }
+
     /// The quotient, rounded down, by a positive number.
     pub fn floor_divided(&self, divisor: i64) -> Option<Self> {
         if divisor <= 0 {

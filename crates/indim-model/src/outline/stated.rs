@@ -42,6 +42,9 @@ pub struct StatedNode {
     /// the length of this list. Empty for broadcasts, permutations and nodes that keep the shape, whose
     /// sizes follow from the operands.
     pub size_sources: Vec<Option<(usize, usize)>>,
+    /// Types that operands and regions give to results, each with the position of its result: those of a
+    /// reduction, a sort or a loop. The broadcast of `rule` is not among them.
+    pub given: Vec<(usize, ValueType)>,
     /// The error of the operation on its operands, if it has one.
     pub problem: Option<Diagnostic>,
 }
@@ -94,8 +97,14 @@ impl Outline {
             let operands = node.operands.iter().flatten().take(count).map(named).collect();
             let judged =
                 OutlineBroadcast::judge(rule.clone(), operands, node.target.as_deref(), &label);
-            self.compare(number, &node, &judged);
+            if let Some(form) = judged.form() {
+                let given = ValueType { element: None, sizes: Some(form.result.clone()) };
+                self.compare(number, &node, (0, &given));
+            }
             broadcasts.push(judged);
+        }
+        for (position, given) in &node.given {
+            self.compare(number, &node, (*position, given));
         }
         let is_constant = node.role == NodeRole::Constant;
         let is_internal = !node.region.is_empty();
@@ -161,16 +170,21 @@ impl Outline {
         }
     }
 
-    /// Records a contradiction if the broadcast gives the first result another type than the file states.
-    fn compare(&mut self, number: usize, node: &StatedNode, judged: &OutlineBroadcast) {
-        let (Some(form), Some((name, stated))) = (judged.form(), node.results.first()) else {
+    /// Records a contradiction if a result gets another type than the file states, once for each node.
+    fn compare(
+        &mut self,
+        number: usize,
+        node: &StatedNode,
+        (position, given): (usize, &ValueType),
+    ) {
+        let is_reported = self.contradictions.last().is_some_and(|it| it.node == Some(number));
+        let Some((name, stated)) = node.results.get(position).filter(|_| !is_reported) else {
             return;
         };
-        let given = ValueType { element: None, sizes: Some(form.result.clone()) };
-        if stated.contradicts(&given) {
+        if stated.contradicts(given) {
             let name = indim_graph::terminal::printable(name);
             let message = format!("the file states {name}: {stated}, its operands give {given}");
-            let (value, location) = (self.values.len(), node.location.clone());
+            let (value, location) = (self.values.len() + position, node.location.clone());
             self.contradictions.push(Contradiction {
                 value,
                 node: Some(number),

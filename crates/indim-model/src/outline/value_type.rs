@@ -146,6 +146,31 @@ impl ValueType {
         self
     }
 
+    /// This type without some axes, as a reduction along them gives it; without sizes if an axis is out of
+    /// range.
+    ///
+    /// ```
+    /// use indim_model::outline::ValueType;
+    ///
+    /// let matrix = ValueType::parse("f32[N, 3]", "x").unwrap();
+    /// assert_eq!(matrix.clone().without_axes(&[1]).to_string(), "f32[N]");
+    /// assert_eq!(matrix.without_axes(&[2]).to_string(), "f32[...]");
+    /// ```
+    #[must_use]
+    pub fn without_axes(mut self, axes: &[i64]) -> ValueType {
+        let rank = self.sizes.as_ref().map_or(0, Vec::len);
+        let is_axis = |&axis: &i64| usize::try_from(axis).is_ok_and(|axis| axis < rank);
+        self.sizes = self.sizes.filter(|_| axes.iter().all(is_axis));
+        let mut position = -1;
+        self.sizes.iter_mut().for_each(|sizes| {
+            sizes.retain(|_| {
+                position += 1;
+                !axes.contains(&position)
+            });
+        });
+        self
+    }
+
     /// This type; if its element type or its sizes are unknown, with those of `other`.
     #[must_use]
     pub fn completed_by(&self, other: &ValueType) -> ValueType {

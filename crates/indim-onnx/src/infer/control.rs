@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indim_model::outline::{SymbolicSize, ValueType};
+use indim_model::outline::{OutlineNode, SymbolicSize, ValueType};
 use indim_model::{FormatError, FormatErrorKind, Location};
 
 use super::scope::{Scope, value_of};
@@ -11,6 +11,9 @@ use indim_onnx_file::body::decoded;
 use indim_onnx_file::flatten::FlatNode;
 use indim_onnx_file::messages::GraphProto;
 use indim_onnx_rules::{NodeInference, TypedValue, counted_axis, label};
+
+/// Maximum number of loop bodies that are walked twice, because a state changes its type.
+const MAX_SECOND_WALKS: usize = 4096;
 
 impl Walker<'_> {
     /// Goes through the bodies of a node; returns its results.
@@ -76,13 +79,26 @@ impl Walker<'_> {
             let live = if number != 0 { "then_branch" } else { "else_branch" };
             return self.region(flat, live, &[]);
         }
+        let [before, ..] = self.checkpoint();
         let then = self.region(flat, "then_branch", &[])?;
+        let [between, ..] = self.checkpoint();
         let other = self.region(flat, "else_branch", &[])?;
         let (Some(then), Some(other)) = (then, other) else { return Ok(None) };
+        let has_error = |nodes: &[OutlineNode]| nodes.iter().any(OutlineNode::is_illegal);
+        let (first, second) = self.outline.nodes[before..].split_at(between - before);
+        let (then_fails, other_fails) = (has_error(first), has_error(second));
         let result =
             |position: usize| flat.node.proto.output.get(position).map_or("", String::as_str);
-        let pairs = then.into_iter().zip(other).enumerate();
-        Ok(Some(pairs.map(|(at, (a, b))| a.joined(&b, result(at))).collect()))
+        // A branch with an error gives nothing, so the type that it lacks is that of the other branch.
+        let joined = |(at, (a, b)): (usize, (TypedValue, TypedValue))| match (
+            a.value_type.is_known(),
+            b.value_type.is_known(),
+        ) {
+            (false, true) if then_fails => b,
+            (true, false) if other_fails => a,
+            _ => a.joined(&b, result(at)),
+        };
+        Ok(Some(then.into_iter().zip(other).enumerate().map(joined).collect()))
     }
 
     /// `Loop`: the final states, then the values of all steps, stacked along a new axis 0. If the body
@@ -110,9 +126,10 @@ impl Walker<'_> {
         // The error of the first step, whose types are known, counts; a later step has no such types.
         if !changed.is_empty() && !self.has_error_in(flat, "body", marks) {
             self.rollback(marks);
+            self.count_second_walk(flat)?;
             for at in changed {
                 let name = operand(at + 2).map_or(String::new(), |operand| operand.name);
-                let name = format!("{name}, of a later step");
+                let name = format!("{name} of a later step");
                 given[at + 2] = carried[at].joined(&outputs[at + 1], &name);
             }
             outputs = self.region(flat, "body", &given)?.unwrap_or_default();
@@ -209,6 +226,20 @@ impl Walker<'_> {
         let outputs = self.region(flat, "body", &given)?;
         let sequence = |output: TypedValue| TypedValue::sequence(output.value_type, length.clone());
         Ok(outputs.map(|outputs| outputs.into_iter().map(sequence).collect()))
+    }
+
+    /// Counts a body that is walked again. Each level of nested loops doubles the walks of the innermost
+    /// body.
+    ///
+    /// # Errors
+    /// `limit`.
+    fn count_second_walk(&mut self, flat: &FlatNode) -> Result<(), FormatError> {
+        self.second_walks += 1;
+        let (what, limit) = ("loop bodies with states that change their type", MAX_SECOND_WALKS);
+        match self.second_walks > limit {
+            true => Err(FormatErrorKind::Limit { what, limit }.at(flat.location())),
+            false => Ok(()),
+        }
     }
 
     /// The path of a body of a node of the innermost scope.

@@ -61,6 +61,15 @@ impl Scope {
         Ok(())
     }
 
+    /// Records a type that the file states. An output without a shape keeps the type that `value_info` has
+    /// for its name.
+    pub(super) fn state(&mut self, stated: StatedType) {
+        let known = self.stated.get(&stated.input.name);
+        if stated.value_type.is_known() || known.is_none_or(|known| !known.value_type.is_known()) {
+            self.stated.insert(stated.input.name.clone(), stated);
+        }
+    }
+
     /// The function with its call, or the body with its node, that contains the nodes of the scope, for
     /// messages; then what contains that call or node, unless the text is long.
     pub(super) fn within(&self) -> Option<Arc<str>> {

@@ -48,6 +48,8 @@ pub(super) struct Walker<'m> {
     kept: Vec<Arc<GraphBody>>,
     /// Work units so far, which count against the limit on operations.
     work: usize,
+    /// Loop bodies so far that were walked twice.
+    pub(super) second_walks: usize,
     /// Elements that may still be kept.
     elements_left: usize,
 }
@@ -81,6 +83,7 @@ pub(crate) fn outline(
         size_names: SizeNames::default(),
         kept: Vec::new(),
         work: 0,
+        second_walks: 0,
         elements_left: MAX_KEPT_ELEMENTS,
     };
     let body = Arc::new(GraphBody::new(&graph.node, &opsets, limits)?);
@@ -177,7 +180,7 @@ impl Walker<'_> {
         for (what, infos) in [("value", &graph.value_info), ("output", &graph.output)] {
             for bytes in infos {
                 let stated = StatedType::decode(bytes, what, self.limits)?;
-                self.scope().stated.insert(stated.input.name.clone(), stated);
+                self.scope().state(stated);
             }
         }
         self.initializers(graph)?;

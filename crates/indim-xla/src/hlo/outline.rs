@@ -75,6 +75,7 @@ fn instructions(
         let (role, rule) = role(lowering, instruction, text);
         let target = matches!(rule, Some(AnyRule::Target(_))).then(|| value_type.sizes.clone());
         let problem = problem(outline, lowering, (instruction, text), &operands);
+        let given = given_type(outline, lowering, (instruction, text), &operands);
         let node = outline.add_node(StatedNode {
             name: name.to_owned(),
             operator: operator(lowering, instruction, text),
@@ -89,12 +90,35 @@ fn instructions(
             target: target.flatten(),
             // Array types in HLO state all their sizes; a dynamic shape has no rank here.
             size_sources: Vec::new(),
+            given: given.map(|given| (0, given)).into_iter().collect(),
             problem,
         });
         outline.values[node[0]].is_internal |= is_tuple;
         values.push(node[0]);
     }
     values
+}
+
+/// The type that the operands give to an instruction with one result.
+fn given_type(
+    outline: &Outline,
+    lowering: Option<Lowering>,
+    (instruction, text): (&Instruction, &str),
+    operands: &[Option<ValueIndex>],
+) -> Option<ValueType> {
+    let Some(HloShape::Array(..)) = &instruction.shape else { return None };
+    let operand = outline.value((*operands.first()?)?).value_type.clone();
+    // The element type of a reduction or a scatter is that of its computation.
+    let sized = ValueType { element: None, ..operand.clone() };
+    match lowering? {
+        Lowering::Sort | Lowering::While => Some(operand),
+        Lowering::Scatter => Some(sized),
+        Lowering::Reduce => {
+            let axes = Attributes { text, instruction }.integers("dimensions").ok()?;
+            Some(sized.without_axes(&axes))
+        }
+        _ => None,
+    }
 }
 
 /// The error of an instruction on arrays of known types.

@@ -36,7 +36,8 @@ background: #f4f7fb; border-left: 4px solid #7fa6d6 }
 .node:target { outline: 2px solid #2f6fc4 } .hidden { display: none } summary i { color: #5a6877 }
 ";
 
-/// The search, which hides nodes without the text, and the links of findings, which open their nodes.
+/// The search, which hides nodes without the text, and the links of findings, which open and show their
+/// nodes, also those that the search hides.
 const SCRIPT: &str = "\
 const nodes = [...document.querySelectorAll('.node')];
 const texts = nodes.map(node => node.textContent.toLowerCase());
@@ -53,9 +54,13 @@ document.getElementById('search').addEventListener('input', event => {
 });
 const open = () => {
   const node = document.getElementById(location.hash.slice(1));
-  if (node) node.open = true;
+  if (!node) return;
+  node.open = true;
+  node.classList.remove('hidden');
+  node.scrollIntoView({ block: 'center' });
 };
 addEventListener('hashchange', open);
+addEventListener('click', event => { if (event.target.hash === location.hash) open(); });
 open();
 ";
 

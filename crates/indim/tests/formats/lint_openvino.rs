@@ -244,3 +244,43 @@ fn open_sizes_go_through_the_layers_that_keep_them() {
         VerdictCounts { legal: 4, legal_if: 1, ..VerdictCounts::default() }
     );
 }
+
+/// A shape from `ShapeOf`, `Gather` and `Concat`: the result has the batch and the length of the operand, and
+/// the size that is -1 is what the others leave.
+#[test]
+fn shapes_that_a_network_computes_keep_the_names_of_sizes() {
+    let mut network = Network::default();
+    let x = network.parameter("f32", "?,?,24", "FP32 -1 -1 24").to_string();
+    let shape = network.add("ShapeOf-3", "output_type=\"i64\"", &[&x], &["I64 3"]).to_string();
+    let (zero, both) = (network.integers(&[0]).to_string(), network.integers(&[0, 1]).to_string());
+    let gather = "batch_dims=\"0\"";
+    let kept = network.add("Gather-8", gather, &[&shape, &both, &zero], &["I64 2"]).to_string();
+    let heads = network.integers(&[3, -1]).to_string();
+    let target = network.add("Concat-1", "axis=\"0\"", &[&kept, &heads], &["I64 4"]).to_string();
+    let special = "special_zero=\"false\"";
+    let split = network.add("Reshape-1", special, &[&x, &target], &["FP32 -1 -1 3 -1"]).to_string();
+    let minus = network.integers(&[-1]).to_string();
+    let flat = network.add("Concat-1", "axis=\"0\"", &[&kept, &minus], &["I64 3"]).to_string();
+    let flat = network.add("Reshape-1", special, &[&split, &flat], &["FP32 -1 -1 -1"]).to_string();
+    let numpy = "auto_broadcast=\"numpy\"";
+    let y = network.add("Add-1", numpy, &[&flat, &x], &["FP32 -1 -1 24"]).to_string();
+    let one = network.parameter("f32", "1,1,24", "FP32 1 1 24").to_string();
+    let wide = "mode=\"bidirectional\"";
+    let wide = network.add("Broadcast-3", wide, &[&one, &shape], &["FP32 -1 -1 -1"]).to_string();
+    let y = network.add("Add-1", numpy, &[&y, &wide], &["FP32 -1 -1 24"]);
+    network.result(&y.to_string());
+    assert_eq!(counts(&network), VerdictCounts { legal: 2, ..VerdictCounts::default() });
+}
+
+/// OpenVINO computes the maximum of nothing, which indim refuses to run.
+#[test]
+fn a_maximum_of_nothing_is_no_error_of_the_network() {
+    let mut network = Network::default();
+    let x = network.parameter("f32", "2,0", "FP32 2 0").to_string();
+    let last = network.integers(&[1]).to_string();
+    let y = network.add("ReduceMax-1", "keep_dims=\"false\"", &[&x, &last], &["FP32 2"]);
+    network.result(&y.to_string());
+    let source = source(&network.distinct_text(), &network.constants);
+    let report = LintReport::new(source, &LintOptions::default()).unwrap();
+    assert!(report.passes(true), "{report}");
+}

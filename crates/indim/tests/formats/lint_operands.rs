@@ -179,3 +179,11 @@ fn pads_without_axes_are_those_of_all_axes() {
     let pads = indim_graph::Array::new([4], vec![1i64, 0, 1, 3]).unwrap();
     assert_eq!(run_node(20, "Pad", &[x, pads], &[]).map(|_| ()), Err("attribute"));
 }
+
+/// A rank that does not depend on elements is known without them.
+#[test]
+fn ranks_are_known_without_the_elements_of_shapes() {
+    typed("AffineGrid", &["N, 2, 3", "4"], &[], "f32[N, y[1], y[2], 2]");
+    typed("Col2Im", &["N, 10, 12", "3", "3"], &[], "f32[N, y[1], y[2], y[3], y[4]]");
+    typed("DFT", &["2, N, 1", "", "[]"], &[], "f32[y[0], y[1], y[2]]");
+}

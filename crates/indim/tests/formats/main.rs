@@ -9,6 +9,7 @@ mod lint;
 mod lint_openvino;
 mod lint_operands;
 mod lint_operator_sets;
+mod lint_partial;
 mod lint_sequences;
 mod loops;
 mod named_inputs;
