@@ -60,6 +60,7 @@ pub(super) fn size_sources(
         "concat" => call.without_attribute_axis("axis"),
         "topk" => call.without_attribute_axis("axis"),
         "split" | "variadicsplit" => call.without_axes_of(1),
+        "slice" => call.slice(),
         "transpose" => call.transpose(),
         "gather" => call.gather(),
         "matmul" => call.matmul(),
@@ -123,6 +124,15 @@ impl SizeSourceRules<'_, '_> {
         let rank = self.rank(0)?;
         let without = self.axes(operand, rank)?;
         Some((0..rank).map(|axis| (!without.contains(&axis)).then_some((0, axis))).collect())
+    }
+
+    /// All axes of operand 0 except those that operand 4 lists; without it, except the first ones.
+    fn slice(&self) -> Option<SizeSources> {
+        if self.layer.sources.len() > 4 {
+            return self.without_axes_of(4);
+        }
+        let (rank, sliced) = (self.rank(0)?, (*self.sizes(1)?.first()?)?);
+        Some((0..rank).map(|axis| (axis >= sliced).then_some((0, axis))).collect())
     }
 
     fn transpose(&self) -> Option<SizeSources> {

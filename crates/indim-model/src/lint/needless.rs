@@ -76,11 +76,11 @@ impl Replaced<'_> {
         let is_elementwise = matches!(user.role, NodeRole::Elementwise | NodeRole::Predicate);
         let [broadcast] = &user.broadcasts[..] else { return false };
         let Verdict::Legal(form) = &broadcast.verdict else { return false };
-        let mut operands = broadcast.operands.clone();
-        if !is_elementwise || operands.len() != user.operands.len() || operands.len() > MAX_OPERANDS
-        {
+        let count = broadcast.operands.len();
+        if !is_elementwise || count != user.operands.len() || count > MAX_OPERANDS {
             return false;
         }
+        let mut operands = broadcast.operands.clone();
         for (operand, index) in operands.iter_mut().zip(&user.operands) {
             if *index == Some(value) {
                 operand.1.sizes = Some(before.to_vec());

@@ -119,8 +119,13 @@ impl Walker<'_> {
         let mut given = [&[unit("i64"), condition], &carried[..]].concat();
         let marks = self.checkpoint();
         let Some(mut outputs) = self.region(flat, "body", &given)? else { return Ok(None) };
+        // An error in a branch inside the body leaves a state without a type, which is no change.
+        let fails = self.outline.nodes[marks[0]..].iter().any(OutlineNode::is_illegal);
         let changed = (0..carried.len()).filter(|&at| {
-            outputs.get(at + 1).is_some_and(|output| output.value_type != carried[at].value_type)
+            let before = &carried[at].value_type;
+            let is_lost = |after: &ValueType| fails && before.is_known() && !after.is_known();
+            let output = outputs.get(at + 1).map(|output| &output.value_type);
+            output.is_some_and(|after| after != before && !is_lost(after))
         });
         let changed: Vec<usize> = changed.collect();
         // The error of the first step, whose types are known, counts; a later step has no such types.

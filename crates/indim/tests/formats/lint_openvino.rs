@@ -272,6 +272,23 @@ fn shapes_that_a_network_computes_keep_the_names_of_sizes() {
     assert_eq!(counts(&network), VerdictCounts { legal: 2, ..VerdictCounts::default() });
 }
 
+/// A slice keeps the sizes of the other axes.
+#[test]
+fn a_slice_keeps_the_open_sizes_of_other_axes() {
+    let mut network = Network::default();
+    let x = network.parameter("f32", "?,8", "FP32 -1 8").to_string();
+    let [start, stop, step, axes] =
+        [0, 4, 1, 1].map(|number| network.integers(&[number]).to_string());
+    let ports = ["FP32 -1 4"];
+    let half = network.add("Slice-8", "", &[&x, &start, &stop, &step, &axes], &ports).to_string();
+    let last = network.integers(&[1]).to_string();
+    let keep = "keep_dims=\"true\"";
+    let sum = network.add("ReduceSum-1", keep, &[&x, &last], &["FP32 -1 1"]).to_string();
+    let y = network.add("Add-1", "auto_broadcast=\"numpy\"", &[&half, &sum], &ports);
+    network.result(&y.to_string());
+    assert_eq!(counts(&network), VerdictCounts { legal: 1, ..VerdictCounts::default() });
+}
+
 /// OpenVINO computes the maximum of nothing, which indim refuses to run.
 #[test]
 fn a_maximum_of_nothing_is_no_error_of_the_network() {

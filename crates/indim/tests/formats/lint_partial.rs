@@ -52,18 +52,24 @@ fn an_error_in_a_branch_inside_a_loop_is_reported() {
         graph_attribute("then_branch", &then, &["sum"]),
         graph_attribute("else_branch", &[node("Neg", &["state"], &["neg"], &[])], &["neg"]),
     ];
-    let steps = [node("Identity", &["c"], &["go"], &[]), node("If", &["c2"], &["next"], &branches)];
-    let body = body("body", &["i", "c", "state"], &steps, &["go", "next"]);
-    let inputs = vec![
-        value("x", FLOAT, Some(&["N", "4"])),
-        value("n", INT64, Some(&[])),
-        value("c2", BOOL, Some(&[])),
-    ];
-    let nodes = vec![node("Loop", &["n", "", "x"], &["y"], &[body])];
-    let report =
-        lint("loop.onnx", model(inputs, vec![tensor("rows", FLOAT, &[3])], nodes).encoded());
+    let looped = |condition: &str| {
+        let choice = node("If", &[condition], &["next"], &branches);
+        let steps = [node("Identity", &["c"], &["go"], &[]), choice];
+        let body = body("body", &["i", "c", "state"], &steps, &["go", "next"]);
+        let inputs = vec![
+            value("x", FLOAT, Some(&["N", "4"])),
+            value("n", INT64, Some(&[])),
+            value("flag", BOOL, Some(&[])),
+        ];
+        let nodes = vec![node("Loop", &["n", "", "x"], &["y"], &[body])];
+        lint("loop.onnx", model(inputs, vec![tensor("rows", FLOAT, &[3])], nodes).encoded())
+    };
+    let report = looped("flag");
     assert_eq!(found(&report), [("size-mismatch", "illegal", "sum".to_owned())], "{report}");
     assert_eq!(output(&report), "y: f32[N, 4]");
+    // The condition of the loop is true in each step, so the branch without the error never runs.
+    let report = looped("c");
+    assert_eq!(found(&report), [("size-mismatch", "illegal", "sum".to_owned())], "{report}");
 }
 
 /// Each level of this nest doubles the walks of the innermost body.
