@@ -16,20 +16,21 @@ PAGE = Path(__file__).parents[2] / "docs" / "numpy.md"
 
 #: Functions of sizes, types and numbers. NumPy computes them while a function is traced.
 WITHOUT_ARRAYS = (
-    *("arange", "bartlett", "blackman", "broadcast_shapes", "diag_indices", "empty", "eye", "fromfunction"),
-    *("full", "hamming", "hanning", "identity", "indices", "isdtype", "isscalar", "issubdtype", "iterable"),
-    *("kaiser", "mask_indices", "ones", "promote_types", "tri", "tril_indices", "triu_indices", "zeros"),
+    *("arange", "bartlett", "blackman", "broadcast_shapes", "diag_indices", "eye", "fromfunction"),
+    *("hamming", "hanning", "identity", "indices", "isdtype", "isscalar", "issubdtype", "iterable"),
+    *("kaiser", "mask_indices", "promote_types", "tri", "tril_indices", "triu_indices"),
+)
+
+#: Functions that make an array of numbers and traced values, and conversions to an element type.
+MAKE_ARRAYS = (
+    *("array", "asanyarray", "asarray", "ascontiguousarray", "c_", "empty", "float32(x)", "full", "ones"),
+    *("r_", "zeros"),
 )
 
 #: Functions and classes that convert their argument to an array of NumPy, and the code to write instead.
 NEED_ARRAYS = {
-    "array": "`indim.asarray(x)`, or `np.stack([x, y])`; `np.array(x, like=x)` works",
-    "asanyarray": "`indim.asarray(x)`",
-    "asarray": "`indim.asarray(x)`",
     "asarray_chkfinite": "`indim.asarray(x)`, and return `np.isfinite(x).all()`",
-    "ascontiguousarray": "`indim.asarray(x)`",
     "asfortranarray": "`indim.asarray(x)`",
-    "float32(x)": "`x.astype(np.float32)`, for every type of NumPy",
     "isfortran": "leave it out: a traced value has no memory",
     "nditer": "operations on whole arrays",
     "poly1d": "its coefficients, in `np.polyval` and the like",
@@ -51,9 +52,11 @@ OTHER = (
 NOTES = {
     "apply_along_axis": "the function is recorded for one row, and runs for all rows at once",
     "average": "weights whose sum is 0 give NaN or an infinity, where NumPy raises an error",
+    "bincount": "`minlength` is the size of the result: an element that is not less is an `IndexError`",
     "choose": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
     "cov": "the signs of traced weights, and whether `fweights` are integers, are not checked",
     "delete": "the positions are known while the function is traced",
+    "fill_diagonal": "no `wrap`",
     "full_like": "`shape` is known while the function is traced",
     "geomspace": "real numbers; an end of 0 gives NaN, where NumPy raises an error",
     "histogram": "`bins` is a number, or edges; traced edges are not checked for their order; NaN among the "
@@ -91,8 +94,7 @@ This page is made by `crates/indim-py/make_numpy_page.py`. It lists the function
 function](python.md#compiled-functions). Outside of compiled functions NumPy itself computes them.
 
 Ufuncs and `np.clip` take `out=`, with `where=` or without, if it is an array that the function has
-just made, as in `np.divide(x, y, out=np.zeros_like(x), where=y != 0)`; use the result of the call,
-not the old array. All elements are computed, then the mask chooses; so a gradient is NaN at masked
+made, as in `np.divide(x, y, out=np.zeros_like(x), where=y != 0)`. All elements are computed, then the mask chooses; so a gradient is NaN at masked
 elements whose derivative is infinite or NaN. No other function writes into `out=`, and ufuncs take
 no `axes=`: the message says what to write instead. [python.md](python.md#differences-from-numpy) and
 [numpy-differences.md](numpy-differences.md) list differences in values. A test compares each name
@@ -141,7 +143,7 @@ def unclassified():
     """Names that no part of the page has, or several."""
     listed = [
         *working_functions(), *refused_functions(), *_refused.NOT_FOR_INDIM, *working_methods(),
-        *_refused.REFUSED_METHODS, *WITHOUT_ARRAYS, *NEED_ARRAYS, *OTHER,
+        *_refused.REFUSED_METHODS, *WITHOUT_ARRAYS, *MAKE_ARRAYS, *NEED_ARRAYS, *OTHER,
     ]  # fmt: skip
     others = [
         name
@@ -184,6 +186,11 @@ def page():
             "NumPy itself computes functions of sizes, types and numbers while a function is traced, so\n"
             "these work, and `mgrid`, `ogrid` and `r_` of numbers:\n",
             names(WITHOUT_ARRAYS),
+            "These make arrays of numbers and traced values; `float32(x)` stands for every element type\n"
+            "([python.md](python.md#assignments-and-new-arrays)):\n",
+            names(MAKE_ARRAYS),
+            "`at` of `add`, `subtract`, `multiply`, `maximum` and `minimum`, and the functions and methods that\n"
+            "write into an array, write into arrays that the function has made, not into its arguments.\n",
             "Some functions differ from NumPy's:\n",
             table(("function", "difference"), [(f"`{name}`", note) for name, note in sorted(NOTES.items())]),
             "## Refused\n",
@@ -196,7 +203,6 @@ def page():
                 ("method", "instead"),
                 [(f"`{name}`", text) for name, text in sorted(_refused.REFUSED_METHODS.items())],
             ),
-            "`at` of ufuncs is refused: write `indim.at(x)[i].add(values)`.\n",
             "## Not for indim\n",
             "Compute these before the call, and pass the results as arguments.\n",
             table(("reason", "functions"), [(reason, ", ".join(of)) for reason, of in reasons.items()]),

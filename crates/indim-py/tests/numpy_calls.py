@@ -86,6 +86,13 @@ def _flat(counts_and_edges):
     return counts, *edges
 
 
+def _written(x, write):
+    """A copy of an array after ``write(copy)``."""
+    x = x.copy()
+    write(x)
+    return x
+
+
 def _each(*names, call):
     """The same call for several names."""
     return {name: [lambda np, a, name=name: call(_named(np, name), a)] for name in names}
@@ -251,6 +258,10 @@ FUNCTIONS = {
         lambda np, a: np.average(a.x, axis=1, weights=np.arange(1, 5), returned=True),
         lambda np, a: np.average(a.c, axis=(0, 2), weights=np.arange(1, 9).reshape(2, 4), keepdims=True),
     ],
+    "bincount": [
+        lambda np, a: np.bincount(a.j, minlength=6),
+        lambda np, a: np.bincount(a.j, a.t[:, 0].real, 4),
+    ],
     "block": [lambda np, a: np.block([[a.x, a.y], [a.y, a.x]]), lambda np, a: np.block([a.v, a.z, 2])],
     "broadcast_arrays": [lambda np, a: np.broadcast_arrays(a.x, a.v, 1)],
     "broadcast_to": [lambda np, a: np.broadcast_to(a.v, (3, 4))],
@@ -264,6 +275,10 @@ FUNCTIONS = {
     "compress": [
         lambda np, a: np.compress([True, False, True], a.x, axis=0),
         lambda np, a: np.compress([0, 1, 1], a.x),
+    ],
+    "copyto": [
+        lambda np, a: _written(a.x, lambda x: np.copyto(x, a.y, where=a.mask)),
+        lambda np, a: _written(a.x, lambda x: np.copyto(x, a.v)),
     ],
     "corrcoef": [lambda np, a: np.corrcoef(a.x), lambda np, a: np.corrcoef(a.v, a.w)],
     "cov": [
@@ -306,6 +321,10 @@ FUNCTIONS = {
     **_each("unique_all", "unique_counts", "unique_inverse", call=lambda f, a: tuple(f(a.x))),
     "unique_values": [lambda np, a: np.sort(np.unique_values(a.x))],
     **_each("union1d", "intersect1d", "setdiff1d", "setxor1d", call=lambda f, a: f(a.x, a.y)),
+    "fill_diagonal": [
+        lambda np, a: _written(a.x, lambda x: np.fill_diagonal(x, 1)),
+        lambda np, a: _written(a.s, lambda x: np.fill_diagonal(x, a.v[:2])),
+    ],
     "flip": [lambda np, a: (np.flip(a.x), np.flip(a.x, 0))],
     "full_like": [
         lambda np, a: (np.full_like(a.x, 1), np.full_like(a.x, a.z), np.full_like(a.x, a.v)),
@@ -428,6 +447,13 @@ FUNCTIONS = {
         lambda np, a: np.piecewise(a.x, [a.x == 0, a.x == 1], [3, lambda x: x * 2, lambda x: x * x]),
         lambda np, a: np.piecewise(a.v, a.mask[0], [1]),
     ],
+    "place": [lambda np, a: _written(a.x, lambda x: np.place(x, a.mask, a.v[:3]))],
+    "put": [lambda np, a: _written(a.x, lambda x: np.put(x, [1, -1, 5], a.v[:2]))],
+    "put_along_axis": [
+        lambda np, a: _written(a.x, lambda x: np.put_along_axis(x, a.i[:1], a.y[:1], 0)),
+        lambda np, a: _written(a.x, lambda x: np.put_along_axis(x, np.array([[3], [0], [1]]), 1, 1)),
+    ],
+    "putmask": [lambda np, a: _written(a.x, lambda x: np.putmask(x, a.mask, a.v[:3]))],
     "polyder": [lambda np, a: np.polyder(a.v), lambda np, a: np.polyder(a.long, 3)],
     "polyfit": [
         lambda np, a: np.polyfit([0.0, 1.0, 2.0, 4.0], a.v, 2),
@@ -607,6 +633,8 @@ METHODS = {
     "diagonal": lambda a: (a.x.diagonal(), a.c.diagonal(1, 1, 2)),
     "dot": lambda a: a.x.dot(a.y.T),
     "dtype": lambda a: np.zeros(1, a.x.dtype),
+    "fill": lambda a: _written(a.x, lambda x: x.fill(1)),
+    "flat": lambda a: (a.x.flat[1:7], a.x.flat[-1], _written(a.x, lambda x: x.flat.__setitem__([0, 5], 1))),
     "flatten": lambda a: a.x.flatten(),
     "imag": lambda a: a.x.imag,
     "itemsize": lambda a: np.asarray(a.x.itemsize),
@@ -617,7 +645,9 @@ METHODS = {
     "nbytes": lambda a: np.asarray(a.x.nbytes),
     "ndim": lambda a: np.asarray(a.x.ndim),
     "nonzero": lambda a: a.x.nonzero(),
+    "partition": lambda a: _written(a.x, lambda x: x.partition(1))[:, 1],
     "prod": lambda a: a.v.prod(),
+    "put": lambda a: _written(a.x, lambda x: x.put([1, 1, 3], a.v[:3])),
     "ravel": lambda a: a.x.ravel(),
     "real": lambda a: a.x.real,
     "repeat": lambda a: a.x.repeat(2, axis=1),
@@ -626,6 +656,7 @@ METHODS = {
     "searchsorted": lambda a: a.ordered.searchsorted(a.x),
     "shape": lambda a: np.asarray(a.x.shape),
     "size": lambda a: np.asarray(a.x.size),
+    "sort": lambda a: _written(a.x, lambda x: x.sort(axis=0)),
     "squeeze": lambda a: a.x[None].squeeze(0),
     "std": lambda a: (a.x.std(), a.x.std(0, ddof=1)),
     "sum": lambda a: (a.x.sum(), a.x.sum(0)),

@@ -253,26 +253,29 @@ def test_other_threads_see_no_view():
     assert kinds == {(np.ndarray,) * 3}
 
 
-def test_an_array_that_the_function_makes_says_what_to_write():
+def test_an_array_that_the_function_makes():
     def made(i):
         table = np.linspace(0, 1, 5)
         return table[i]
 
+    def from_a_package(i):
+        return np.polynomial.chebyshev.chebpts1(5)[i]
+
+    np.testing.assert_array_equal(indim.jit(made)(np.array([1, 4])), [0.25, 1])
     with pytest.raises(TypeError, match=r"write indim.take\(array, i, axis=0\)"):
-        indim.jit(made)(np.array([1, 4]))
+        indim.jit(from_a_package)(np.array([1, 4]))
 
     def advised(i):
-        array = np.linspace(0, 1, 5)
+        array = np.polynomial.chebyshev.chebpts1(5)
         return indim.take(array, i, axis=0)
 
-    np.testing.assert_array_equal(indim.jit(advised)(np.array([1, 4])), [0.25, 1])
+    np.testing.assert_array_equal(indim.jit(advised)(np.array([1, 4])), from_a_package([1, 4]))
 
 
 def test_what_is_advised_for_conversions_works():
     x, y = np.arange(3.0), np.ones(3)
-    for function in (lambda x, y: np.asarray(x) + y, lambda x, y: np.array([x, y])):
-        with pytest.raises(TypeError, match=r"indim.asarray\(x\) for .*, and np.stack\(\[x, y\]\) for"):
-            indim.jit(function)(x, y)
+    with pytest.raises(TypeError, match=r"indim.asarray\(x\) for .*, and np.stack\(\[x, y\]\) for"):
+        indim.jit(lambda x: np.poly1d(x)(2.0))(x)
     np.testing.assert_array_equal(indim.jit(lambda x, y: indim.asarray(x) + y)(x, y), x + y)
     np.testing.assert_array_equal(indim.jit(lambda x, y: np.stack([x, y]))(x, y), [x, y])
 
@@ -282,7 +285,7 @@ def test_a_function_that_fails_otherwise_is_run_once():
 
     def failing(x):
         runs.append(1)
-        return np.asarray(x)
+        return x if x > 0 else -x
 
     with pytest.raises(TypeError):
         indim.jit(failing)(np.ones(3))

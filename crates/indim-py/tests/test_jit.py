@@ -353,10 +353,9 @@ def test_numbers_of_python_at_their_edges():
         lambda x: [0, 1][x],
         lambda x: np.subtract.reduce(x),
         lambda x: np.linalg.inv(x),
-        lambda x: np.add(x, 1, out=np.ones(3)),
         lambda x: np.linalg.det(x),
         lambda x: np.gcd(x, x),
-        lambda x: np.asarray(x),
+        lambda x: np.nditer(x),
     ],
 )
 def test_what_is_not_element_wise_is_refused(function):
@@ -369,16 +368,14 @@ def test_an_assignment_says_what_to_write():
         x[0] = 1
 
     with pytest.raises(
-        TypeError, match=r"`x` cannot be assigned to while .*assign is traced: write `x.at\[key\].set"
+        TypeError, match=r"`x` cannot be assigned to while .*assign is traced, .* write `x.at\[key\].set"
     ):
         indim.jit(assign)(np.ones(3))
-    with pytest.raises(TypeError, match="write indim.asarray"):
-        indim.jit(lambda x: np.asarray(x))(np.ones(3))
 
 
 def test_methods_that_are_none_here_say_what_to_do():
-    with pytest.raises(AttributeError, match="has no `fill`: write `x = np.full_like"):
-        indim.jit(lambda x: x.fill(1))(np.ones(3))
+    with pytest.raises(AttributeError, match=r"has no `item`: write `x\[i\]`"):
+        indim.jit(lambda x: x.item(1))(np.ones(3))
 
 
 def test_tracing_values_do_not_leave_their_call(x):

@@ -24,9 +24,12 @@ def test_a_product_of_vectors(dtype):
     np.testing.assert_allclose(indim.jit(lambda x: V @ x)(x), V @ x, rtol=1e-6)
 
 
+OUTSIDE = np.zeros(3)
+
+
 def test_an_operator_that_would_write_into_an_array():
     def adds(x):
-        k = np.zeros(3)
+        k = OUTSIDE
         k += x
         return k
 
@@ -35,13 +38,13 @@ def test_an_operator_that_would_write_into_an_array():
         indim.jit(adds)(V)
 
     def mended(x):
-        k = np.zeros(3)
+        k = OUTSIDE
         k = k + x
         return k
 
     np.testing.assert_array_equal(indim.jit(mended)(V), V)
     with pytest.raises(TypeError, match=r"numpy.hypot cannot write .* = np.hypot\(...\) without `out="):
-        indim.jit(lambda x: np.hypot(x, 1, out=np.zeros(3)))(V)
+        indim.jit(lambda x: np.hypot(x, 1, out=OUTSIDE))(V)
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,34 @@ def renamed(x, y):
     return z
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, "renamed"])
+def overwritten(x, y):
+    z = x * 2
+    np.add(z, 1, out=z)
+    return z
+
+
+def with_view(x, y):
+    z = x * 2
+    row = z[0]
+    z = np.add(z, 1, out=z)
+    return row
+
+
+def into_a_new_array(x, y):
+    z = np.empty((5, 6))
+    np.multiply(x, y, out=z)
+    z += 1
+    return z
+
+
+SEVERAL = {function.__name__: function for function in (renamed, overwritten, with_view, into_a_new_array)}
+
+OUTSIDE = np.zeros((5, 6))
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *SEVERAL])
 def test_results_are_those_of_numpy(name):
-    function = FUNCTIONS.get(name, renamed)
+    function = FUNCTIONS.get(name) or SEVERAL[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = function(X.copy(), Y.copy())
@@ -69,19 +94,6 @@ def test_safe_divisions_in_batches_and_gradients():
     np.testing.assert_array_equal(gradient(np.ones(2), np.array([4.0, 2.0])), [0.25, 0.5])
 
 
-def overwritten(x, y):
-    z = x * 2
-    np.add(z, 1, out=z)
-    return z
-
-
-def with_view(x, y):
-    z = x * 2
-    row = z[0]
-    z = np.add(z, 1, out=z)
-    return row
-
-
 def of_outer(x, y):
     z = x * 2
     return indim.fori_loop(0, 2, lambda i, s: np.add(s, 1, out=z), x)
@@ -90,11 +102,9 @@ def of_outer(x, y):
 @pytest.mark.parametrize(
     ("function", "error", "message"),
     [
-        (overwritten, ValueError, r"`x \* 2` was overwritten by `out=`.*y = np.add\(x, 1, out=y\)"),
-        (with_view, TypeError, r"cannot write into `x \* 2`.*views of it.*np.zeros_like\(x\)"),
         (of_outer, TypeError, r"cannot write into `x \* 2`"),
         (lambda x, y: np.add(x, 1, out=x), TypeError, "cannot write into `x` .* it is an argument"),
-        (lambda x, y: np.add(x, 1, out=np.zeros((5, 6))), TypeError, "array of NumPy"),
+        (lambda x, y: np.add(x, 1, out=OUTSIDE), TypeError, "array of NumPy"),
         (lambda x, y: np.clip(x, 0, 1, out=np.zeros((5, 6))), TypeError, "numpy.clip takes no `out`"),
         (lambda x, y: np.clip(x, 0, 1, where=x > 0), TypeError, "numpy.clip takes no `where`"),
         (lambda x, y: np.add(x, 1, out=np.zeros_like(x, dtype=int)), TypeError, "Cannot cast ufunc 'add'"),

@@ -38,10 +38,10 @@ def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **kwargs):
     if low is None and high is None:
         return +a
     if low is None:
-        return tracer._record_element_wise("minimum", operands)
+        return tracer._record("minimum", operands)
     if high is None:
-        return tracer._record_element_wise("maximum", operands)
-    return tracer._record_element_wise("clip", operands)
+        return tracer._record("maximum", operands)
+    return tracer._record("clip", operands)
 
 
 @implements(np.select)

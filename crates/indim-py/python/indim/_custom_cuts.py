@@ -39,7 +39,7 @@ def cut(recording, custom, inner):
     """The results of a call of ``custom`` with the values ``inner``, all of them positional arguments with
     derivatives, in a differentiated recording."""
     outer, name = recording.outer, custom.__qualname__
-    inner = mapped(inner, lambda leaf: recording.lift(leaf) if isinstance(leaf, Tracer) else leaf)
+    inner = mapped(inner, lambda leaf: recording.lift(leaf)._snapshot() if isinstance(leaf, Tracer) else leaf)
     tracers = [leaf for leaf in leaves_of(inner) if isinstance(leaf, Tracer)]
     values = iter(evaluated(recording, tracers))
     arguments = mapped(inner, lambda leaf: next(values) if isinstance(leaf, Tracer) else leaf)

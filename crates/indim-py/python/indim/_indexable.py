@@ -1,8 +1,8 @@
-"""Outside NumPy arrays that a traced function indexes by traced values.
+"""Outside NumPy arrays that a traced function indexes by traced values, and calls of NumPy for elements.
 
 ``table[i]`` calls a method of the array, which cannot return a traced value. So the function is traced once
-more as a copy of itself, in which views of another class stand for these arrays. The function and what it
-reads stay as they are, for other threads too.
+more as a copy of itself, in which views of another class stand for these arrays, and the module of
+`_numpy_module.py` for NumPy. The function and what it reads stay as they are, for other threads too.
 """
 
 from __future__ import annotations
@@ -39,6 +39,12 @@ class Indexable(np.ndarray):
         from ._tracing import innermost
 
         return innermost(keys).tracer(self, _captured.name_of(self) or "captured")
+
+
+def _replacement_of_numpy(value):
+    from ._numpy_module import replacement
+
+    return replacement(value)
 
 
 def _has_tracer(values):
@@ -81,6 +87,8 @@ class Copies:
 
     def _copier(self, value):
         """The function that copies a value."""
+        if _replacement_of_numpy(value) is not None:
+            return self._numpy
         if isinstance(value, types.FunctionType):
             is_own = self._is_own(value.__module__) or getattr(value, ADAPTED, None) is self._root
             return self._function if is_own else None
@@ -97,6 +105,10 @@ class Copies:
         """Copies of the entries with these names, without those that are the originals."""
         copies = {name: self.of(entries[name], depth) for name in names if name in entries}
         return {name: copied for name, copied in copies.items() if copied is not entries[name]}
+
+    def _numpy(self, value, depth):
+        self.has_views = True
+        return _replacement_of_numpy(value)
 
     def _array(self, array, depth):
         self.has_views = True

@@ -1,8 +1,7 @@
 """The arguments ``out=`` and ``where=`` of NumPy's ufuncs, on traced values.
 
-A traced value does not change. So ``out`` may be a value that the function has just made, as in
-``np.divide(x, y, out=np.zeros_like(x), where=y != 0)``, and the call returns the new elements. The old value
-is marked as overwritten: a later use of it is an error, because NumPy would show the new elements there.
+``out`` may be an array that the function has made, as in
+``np.divide(x, y, out=np.zeros_like(x), where=y != 0)``.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ import numpy as np
 
 from . import _arrays
 from ._advice import refused_argument
-from ._tracing import OVERWRITTEN, OWNED, Tracer, innermost
+from ._tracing import Tracer
 
 
 def written(name, result, out, where=True, casting="same_kind"):
     """``result`` of NumPy's function ``name``, as a call with these arguments returns it."""
-    out = _checked(name, result, out)
+    out = _checked(name, out)
     if not isinstance(result, Tracer):
         result = out._recording.tracer(np.asarray(result), "constant")
     if not np.can_cast(result.dtype, out.dtype, casting):
@@ -36,21 +35,21 @@ def written(name, result, out, where=True, casting="same_kind"):
         result = result._record("where", (where, result, out), rule="none")
     else:
         result = _broadcast(name, result, out, where)
-    out._storage, result._storage = OVERWRITTEN, OWNED
-    return result
+    out._become(result)
+    return out
 
 
-def _checked(name, result, out):
+def _checked(name, out):
     """``out`` as one traced value that the call may overwrite."""
     if isinstance(out, tuple):
         (out,) = out
     if not isinstance(out, Tracer):
         raise TypeError(refused_argument(name, "out"))
-    if out._storage is not OWNED or out._recording is not innermost((result, out)):
+    if not out._is_writable():
         raise TypeError(
             f"numpy.{name} cannot write into `{out._value_text}` while {out._recording.function} is traced: "
-            "it is an argument, or other values may be views of it. `out=` takes an array that the function "
-            f"has just made, such as np.zeros_like(x); write y = np.{name}(...) without `out=`"
+            "it is an argument, or comes from outside. `out=` takes an array that the function has made, such "
+            f"as np.zeros_like(x); write y = np.{name}(...) without `out=`"
         )
     return out
 

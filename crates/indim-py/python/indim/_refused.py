@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 _SIZE = "the size of its result depends on data"
-_IN_PLACE = "it writes into its argument, and a traced value does not change"
 _ELEMENTS = "it needs elements, which are not known while a function is traced"
 _MEMORY = "a traced value has no memory"
 _AFTER = "return x from the compiled function, and call it on the result"
@@ -17,34 +16,16 @@ REFUSED = {
     "array2string": (_ELEMENTS, _AFTER),
     "array_repr": (_ELEMENTS, _AFTER),
     "array_str": (_ELEMENTS, _AFTER),
-    "bincount": (_SIZE, "write `indim.bincount(x, length=...)`"),
     "can_cast": ("it takes types", "write `np.can_cast(x.dtype, dtype)`"),
-    "copyto": (
-        _IN_PLACE,
-        "write `x = np.where(mask, values, x)`, and for `np.full`, which calls it, "
-        "`np.broadcast_to(value, shape)`",
-    ),
-    "fill_diagonal": (_IN_PLACE, "write `x = np.where(np.eye(*x.shape, dtype=bool), value, x)`"),
     "in1d": (_SIZE, "write `np.isin(x, values)`"),
     "may_share_memory": (_MEMORY, "leave it out: operations return new arrays"),
     "min_scalar_type": (_ELEMENTS, "write `x.dtype`"),
-    "place": (
-        _IN_PLACE,
-        "write `x = np.where(mask, value, x)` for one value, and for several `x = np.where(mask, "
-        "np.take(values, np.cumsum(mask).reshape(mask.shape) - 1, mode='wrap'), x)`",
-    ),
     "poly": (
         "its result depends on whether roots are conjugate",
         "write `np.convolve(p, np.stack([1, -root]))` for each root",
     ),
     "polydiv": ("it drops zeros, so " + _SIZE, "write the steps of the division by slices"),
     "polymul": ("it drops leading zeros, so " + _SIZE, "write `np.convolve(p, q)`"),
-    "put": (_IN_PLACE, "write `x = indim.at(x.ravel())[i].set(values).reshape(x.shape)`"),
-    "put_along_axis": (
-        _IN_PLACE,
-        "write `x = indim.put_along_axis(x, indices, values, axis)`",
-    ),
-    "putmask": (_IN_PLACE, "write `x = np.where(mask, np.resize(values, x.shape), x)`"),
     "real_if_close": ("the type of its result depends on data", "write `x.real`"),
     "save": (_ELEMENTS, _AFTER),
     "savetxt": (_ELEMENTS, _AFTER),
@@ -85,17 +66,12 @@ REFUSED_METHODS = {
     "data": "leave it out: a traced value has no memory",
     "dump": _AFTER,
     "dumps": _AFTER,
-    "fill": "write `x = np.full_like(x, value)`",
     "flags": "leave it out: a traced value has no memory",
-    "flat": "write `x.ravel()`",
     "getfield": "call it before the call",
     "item": "write `x[i]` and compute with the array of rank 0, or return it",
-    "partition": "write `y = np.partition(x, kth)`",
-    "put": "write `x = indim.at(x.ravel())[i].set(values).reshape(x.shape)`",
     "resize": "write `y = np.resize(x, shape)`",
     "setfield": "call it before the call",
     "setflags": "leave it out: a traced value has no memory",
-    "sort": "write `y = np.sort(x)`",
     "strides": "leave it out: a traced value has no memory",
     "tobytes": _AFTER,
     "tofile": _AFTER,

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _functions, _view_functions, _views
 from ._advice import refuse_given
-from ._tracing import Tracer, implements, innermost
+from ._tracing import SHARED, Tracer, implements, innermost
 
 _MODES = ("raise", "clip", "wrap", "drop")
 
@@ -281,25 +281,32 @@ def bincount(x, weights=None, minlength=0, *, length=None):
     """The number of elements of each value, or the sum of their weights in double precision.
 
     ``length`` is the size of the result: elements beyond it are ignored. Without it, an array has the length
-    that NumPy gives, and a traced function is refused, because the size would depend on data.
+    that NumPy gives. While a function is traced that length is ``minlength``, and an element that is not less
+    is an error; without ``minlength`` a traced array is refused, because the size would depend on data.
     """
-    x = _view_functions.elements("x", x)
+    x, mode = _view_functions.elements("x", x), "drop"
     if x.ndim != 1:
         raise ValueError("bincount takes an array with one axis")
     if length is None:
         if isinstance(x, Tracer):
-            raise TypeError(
-                "the length of bincount depends on data while a function is traced: write "
-                "indim.bincount(x, length=...)"
-            )
-        if x.size and x.min() < 0:
-            raise ValueError("bincount takes no negative elements")
-        length = max(operator.index(minlength), int(x.max()) + 1 if x.size else 0)
+            length, mode = operator.index(minlength), "raise"
+            if length <= 0:
+                raise TypeError(
+                    "the length of bincount depends on data while a function is traced: write "
+                    "np.bincount(x, minlength=n), where all elements are less than n, or "
+                    "indim.bincount(x, length=n), which ignores elements from n on"
+                )
+            # No negative index counts from the end.
+            x = x if x.dtype.kind == "u" else np.where(x < 0, np.int64(length), x.astype(np.int64))
+        else:
+            if x.size and x.min() < 0:
+                raise ValueError("bincount takes no negative elements")
+            length = max(operator.index(minlength), int(x.max()) + 1 if x.size else 0)
     if weights is None:
-        return scatter("scatter_add", np.zeros(length, np.int64), x, np.int64(1), "drop")
+        return scatter("scatter_add", np.zeros(length, np.int64), x, np.int64(1), mode)
     if np.shape(weights) != x.shape:
         raise ValueError("the weights of bincount do not have the shape of its elements")
-    return scatter("scatter_add", np.zeros(length), x, _converted(weights, np.dtype(np.float64)), "drop")
+    return scatter("scatter_add", np.zeros(length), x, _converted(weights, np.dtype(np.float64)), mode)
 
 
 @implements(np.bincount)
@@ -309,6 +316,14 @@ def _bincount(x, weights=None, minlength=0):
 
 @implements(np.diagonal)
 def _diagonal(a, offset=0, axis1=0, axis2=1):
+    result = _diagonal_elements(a, offset, axis1, axis2)
+    # NumPy's result is a view, which is read-only.
+    a._share(result, (lambda a: _diagonal_elements(a, offset, axis1, axis2), (), None))
+    result._storage = SHARED
+    return result
+
+
+def _diagonal_elements(a, offset, axis1, axis2):
     a = np.moveaxis(a, (axis1, axis2), (-2, -1))
     rows, columns = a.shape[-2:]
     count = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)

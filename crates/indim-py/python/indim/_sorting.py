@@ -12,7 +12,6 @@ from . import _arrays, _functions
 from ._advice import refuse_given
 from ._functions import asarray
 from ._indim import _view_functions
-from ._refused import REFUSED_METHODS
 from ._shape_functions import axis_indices
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements
 
@@ -363,8 +362,6 @@ def register(functions):
         self, kth, axis, kind, order
     )
     Tracer.searchsorted = lambda self, v, side="left", sorter=None: _searchsorted(self, v, side, sorter)
-    Tracer.sort = _refused_in_place("sort")
-    Tracer.partition = _refused_in_place("partition")
 
 
 def _of_axes(name, function):
@@ -411,16 +408,6 @@ def _periodic(x, xp, fp, period):
     xp, fp = _take(xp, order), _take(fp, order)
     xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
     return interp(x, xp, np.concatenate([fp[-1:], fp, fp[:1]]))
-
-
-def _refused_in_place(name):
-    def method(self, *args, **kwargs):
-        raise TypeError(
-            f"`{self._value_text}` is traced, and a traced value does not change: x.{name}() sorts an array "
-            f"in place; {REFUSED_METHODS[name]}"
-        )
-
-    return method
 
 
 def _keys(keys):

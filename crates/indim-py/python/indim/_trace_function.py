@@ -25,7 +25,7 @@ def trace(function, recorder, arguments):
         copies = Copies(*roots) if recording.has_requested_elements else None
         if copies is None or not _copy_arrays(copies, function, roots[1]):
             raise
-    # The function probably indexes a NumPy array by a traced value.
+    # The function probably indexes a NumPy array by a traced value, or makes an array of traced values.
     recorder.restart()
     recording = Recording(recorder, recording.function)
     return _record_trace(

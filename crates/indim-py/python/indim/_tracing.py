@@ -20,7 +20,7 @@ from ._errors import ExprError
 from ._indexable import captured_array
 from ._numbers import Number, is_number, plain_value
 from ._operators import UFUNCS_OF_SYMBOLS, define_operators
-from ._trees import flatten, is_node, items_of
+from ._trees import flatten, is_node, items_of, leaves_of
 
 #: Handlers of NumPy's functions on traced values. The modules of NumPy's names fill it, mostly by
 #: `implements`.
@@ -48,9 +48,15 @@ REDUCTIONS = {}
 #: `_reductions.py` and `_products.py`.
 UFUNCS = {}
 
-#: Whether `out=` may write into a traced value: not if it is an argument or has views; if the function has
-#: just made it; no longer, because `out=` has overwritten it (see `_outputs.py`).
-SHARED, OWNED, OVERWRITTEN = range(3)
+#: Whose memory a traced value stands for: that of an argument or an outside array, which a function does not
+#: write into; or an array that the function has made (see `_assignments.py`).
+SHARED, OWNED = range(2)
+
+#: Functions whose results are views of their operand in NumPy, and so are most results of indices.
+_VIEWS = {
+    *("broadcast_in_dim", "broadcast_to", "conj", "flip", "imag", "real", "reshape", "sliding_window_view"),
+    "transpose",
+}
 
 #: Attributes that are operands.
 OPERAND_ATTRIBUTES = ("where", "initial")
@@ -92,6 +98,13 @@ class Recording:
         #: What ended the run of the function at a mask.
         self.end = None
 
+    def request_elements(self):
+        """Notes that NumPy requested elements: `_trace_function.py` then runs the function once more."""
+        recording = self
+        while recording.outer is not None:
+            recording = recording.outer
+        recording.has_requested_elements = True
+
     def recorder(self, name):
         """The recorder, for an operation on the value called ``name``."""
         if self.is_over:
@@ -112,7 +125,7 @@ class Recording:
         the axis ``removed``; messages call it ``name``, or as the source."""
         name = name or (source._value_text if source._value_text.isidentifier() else "x")
         description = self._recorder.parameter_like(name, self.outer.recorder(name), source._name, removed)
-        self.sources.append(source)
+        self.sources.append(source._snapshot())
         return Tracer(self, description)
 
     def argument(self, value):
@@ -128,13 +141,7 @@ class Recording:
 
     def lift(self, tracer):
         """``tracer``, which may belong to an outer recording, as a value of this one."""
-        if tracer._storage is OVERWRITTEN:
-            raise ValueError(
-                f"`{tracer._value_text}` was overwritten by `out=`, and a traced value does not change: use "
-                "the result of that call, as in y = np.add(x, 1, out=y)"
-            )
-        # The operation may make a view of it.
-        tracer._storage = SHARED
+        tracer._update()
         if tracer._recording is self:
             return tracer
         tracer._recording.recorder(tracer._value_text)
@@ -219,11 +226,19 @@ class Tracer:
 
     _is_tracer = True
 
-    __slots__ = ("_recording", "_name", "_value_text", "_dtype", "_shape", "_storage")
+    __slots__ = (
+        *("_recording", "_name", "_value_text", "_dtype", "_shape", "_storage"),
+        *("_memory", "_version", "_origin"),
+    )
 
     def __init__(self, recording, description):
         self._recording = recording
         self._storage = SHARED
+        #: The version of the memory that this value shares with views in NumPy, as a list of one number, and
+        #: the version that it stands for; None if it has no views.
+        self._memory, self._version = None, 0
+        #: The value that this one is a view of, with the function and the attributes that made it.
+        self._origin = None
         #: The name in the recording; its text in messages.
         self._name, self._value_text, self._dtype, self._shape = description
 
@@ -276,13 +291,18 @@ class Tracer:
     def __bool__(self):
         self._refuse("a truth value")
 
+    # NumPy calls these three for `array[0] = x`, and replaces their errors.
+
     def __int__(self):
+        self._recording.request_elements()
         self._refuse("int()")
 
     def __float__(self):
+        self._recording.request_elements()
         self._refuse("float()")
 
     def __complex__(self):
+        self._recording.request_elements()
         self._refuse("complex()")
 
     def __index__(self):
@@ -293,10 +313,7 @@ class Tracer:
         )
 
     def __array__(self, dtype=None, copy=None):
-        recording = self._recording
-        while recording.outer is not None:
-            recording = recording.outer
-        recording.has_requested_elements = True
+        self._recording.request_elements()
         if _captured.is_index(sys._getframe(1)):
             self._refuse(
                 "an index of a NumPy array",
@@ -319,12 +336,6 @@ class Tracer:
             "pass what it consists of as a list or tuple of arrays, or use indim.scan, a loop over axis 0",
         )
 
-    def __setitem__(self, key, value):
-        raise TypeError(
-            f"`{self._value_text}` cannot be assigned to while {self._recording.function} is traced: "
-            f"write `{self._value_text}.at[key].set(value)` or np.where(condition, value, x), a new array"
-        )
-
     # Recording.
 
     def _call(self, function, attributes=(), rule="as-written"):
@@ -345,7 +356,12 @@ class Tracer:
             for keyword, value in attributes
         ]
         recorder = recording.recorder(self._value_text)
-        return Tracer(recording, recorder.record(function, operands, attributes, rule))
+        result = Tracer(recording, recorder.record(function, operands, attributes, rule))
+        if function in _VIEWS or (function == "[]" and _is_view(attributes, result)):
+            self._share(result, (function, attributes, rule))
+        else:
+            result._storage = OWNED
+        return result
 
     def _operator(self, symbol, x, y):
         if self._is_for_labels((x, y)):
@@ -353,23 +369,54 @@ class Tracer:
             return UFUNCS_OF_SYMBOLS[symbol](x, y)
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented
-        return self._record_element_wise(symbol, (x, y))
+        return self._record(symbol, (x, y))
 
-    def _record_element_wise(self, function, operands):
-        """Records a function whose result is a new array, and no view of an operand."""
-        storages = [(operand, operand._storage) for operand in operands if isinstance(operand, Tracer)]
-        result = self._record(function, operands)
-        for operand, storage in storages:
-            operand._storage = storage
-        result._storage = OWNED
-        return result
+    # Memory, as NumPy would share it.
+
+    def _snapshot(self):
+        """The same elements, which later assignments do not change."""
+        return Tracer(self._recording, (self._name, self._value_text, self._dtype, self._shape))
 
     def _made(self):
         """The same elements as a new array, which the function has just made."""
         self._recording.lift(self)
-        made = Tracer(self._recording, (self._name, self._value_text, self._dtype, self._shape))
+        made = self._snapshot()
         made._storage = OWNED
         return made
+
+    def _share(self, view, made_by):
+        """Notes that ``view`` shares memory with this value, its operand."""
+        if self._storage is OWNED and view._recording is self._recording:
+            if self._memory is None:
+                self._memory = [0]
+            view._storage, view._memory, view._version = OWNED, self._memory, self._memory[0]
+            view._origin = self, *made_by
+
+    def _is_writable(self):
+        """Whether the function that runs has made the array."""
+        return self._storage is OWNED and self._recording is running_recording()
+
+    def _update(self):
+        """Makes a view again if an array was assigned to meanwhile whose memory it shares."""
+        if self._memory is None or self._version == self._memory[0]:
+            return
+        if self._origin is None or self._recording is not running_recording():
+            raise ValueError(
+                f"`{self._value_text}` shares memory with a view of it that was assigned to, and a traced "
+                "value does not change with its views: assign to the array itself, or to a copy() of the view"
+            )
+        base, function, attributes, rule = self._origin
+        base._update()
+        again = function(base) if callable(function) else base._call(function, attributes, rule)
+        self._name, self._version = again._name, self._memory[0]
+
+    def _become(self, value):
+        """Replaces the elements by those of ``value``, of this type and shape."""
+        self._name, self._value_text = value._name, value._value_text
+        self._dtype, self._shape = value._dtype, value._shape
+        if self._memory is not None:
+            self._memory[0] += 1
+            self._version = self._memory[0]
 
     def _is_for_labels(self, operands):
         """Whether an operand is an array of xarray with traced values: xarray then does the operation."""
@@ -411,10 +458,10 @@ class Tracer:
         return other // self, other % self
 
     def __copy__(self):
-        return self
+        return self._made()
 
     def __deepcopy__(self, memo):
-        return self
+        return self._made()
 
     __hash__ = None
 
@@ -431,6 +478,7 @@ class Tracer:
         # `axis=None` of a reduction means all axes; other keywords are omitted by `None`.
         kept = ("axis",) if method in ("reduce", "accumulate") else ()
         kwargs = {key: value for key, value in kwargs.items() if value is not None or key in kept}
+        inputs = [_stacked(value) if isinstance(value, (list, tuple)) else value for value in inputs]
         if method == "__call__" and "dtype" in kwargs and ufunc.signature is None:
             casting = kwargs.pop("casting", "same_kind")
             inputs = loop_operands(ufunc, inputs, kwargs.pop("dtype"), casting)
@@ -454,9 +502,15 @@ class Tracer:
             return handlers[ufunc.__name__](*inputs, **kwargs)
         if method == "outer":
             return ufunc(*_of_outer(*inputs), **kwargs)
+        if method == "at":
+            from ._assignments import ufunc_at
+
+            return ufunc_at(ufunc, *inputs)
         if method != "__call__":
             raise TypeError(f"numpy.{ufunc.__name__}.{method} cannot be traced; {method_advice(method)}")
         for keyword in kwargs:
+            if keyword == "out":
+                self._recording.request_elements()
             raise TypeError(refused_keyword(self._recording.function, ufunc, keyword, kwargs))
         return self._numpy_function(ufunc.__name__, inputs)
 
@@ -483,7 +537,7 @@ class Tracer:
         if name in ("matmul", "matvec", "vecmat"):
             return self._record("@" if name == "matmul" else name, operands, rule="numpy")
         try:
-            return self._record_element_wise(_UFUNC_NAMES.get(name, name), operands)
+            return self._record(_UFUNC_NAMES.get(name, name), operands)
         except ExprError as error:
             if error.code not in ("unknown-function", "not-element-wise"):
                 raise
@@ -557,6 +611,15 @@ class Tracer:
         return self._call("transpose", [(None, axes)] if axes else ())
 
 
+def _is_view(attributes, result):
+    """Whether the result of an index is a view of the array in NumPy: not for arrays of integers, whose
+    items are names of values, and not for a single element."""
+    ((_, items),) = attributes
+    if any(isinstance(item, str) for item in items):
+        return False
+    return bool(result._shape) or any(item is Ellipsis or isinstance(item, tuple) for item in items)
+
+
 #: Ufuncs with another name in the language of expressions.
 _UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
 
@@ -565,6 +628,11 @@ def _is_operand(value):
     return isinstance(value, (Tracer, bool, int, float, complex, np.ndarray, np.generic)) or hasattr(
         value, "__array__"
     )
+
+
+def _stacked(values):
+    """A list of numbers and traced values as an array, as for NumPy."""
+    return np.asarray(values, like=tracer_of(leaves_of(values))) if has_tracer(values) else np.asarray(values)
 
 
 def loop_operands(ufunc, inputs, dtype=None, casting="same_kind"):

@@ -1,0 +1,279 @@
+"""Assignments to traced values, ``y[key] = values``, and NumPy's functions that write into an array.
+
+A traced value is a name for a result of the program, so an assignment makes a new result and gives the value
+its name. A function may write into the arrays that it has made, and a view of such an array is made again when
+it is used after an assignment. A write into an argument is an error, and so is the use of an array after an
+assignment to a view of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _functions, _masks, _scatters
+from ._advice import method_advice, refuse_given
+from ._numbers import Number, is_number
+from ._tracing import Tracer, has_tracer, implements, result_tracer, running_recording
+
+
+def _setitem(x, key, values):
+    _check_writable(x)
+    keys = key if isinstance(key, tuple) else (key,)
+    x._become(_updated(x, keys, _converted(values, x.dtype)))
+
+
+def _check_writable(x):
+    function = x._recording.function
+    x._recording.recorder(x._value_text)
+    x._update()
+    if x._recording.namespace is not None:
+        # xarray shares arrays between objects without views, and runs such a function itself.
+        raise TypeError(f"`{x._value_text}` cannot be assigned to while {function} is traced")
+    if x._is_writable():
+        return
+    if x._recording is not running_recording():
+        raise TypeError(
+            f"`{x._value_text}` belongs to {function}, and the function of a loop, a branch or a derivative "
+            f"cannot assign to it: return `{x._value_text}.at[key].set(values)`, a new array"
+        )
+    raise TypeError(
+        f"`{x._value_text}` cannot be assigned to while {function} is traced, because it is an argument or "
+        f"comes from outside, and a compiled function does not write into those: write y = "
+        f"{_copied(x._value_text)} first, and assign to y; or write `{_in_parentheses(x)}.at[key].set(values)`"
+        " or np.where(condition, values, x), a new array"
+    )
+
+
+def _copied(text):
+    return f"{text}.copy()" if " " not in text else f"({text}).copy()"
+
+
+def _in_parentheses(x):
+    return x._value_text if " " not in x._value_text else f"({x._value_text})"
+
+
+def _converted(values, dtype):
+    """The assigned values in the type of the array: NumPy truncates floats for integers."""
+    if type(values) is Number:
+        values = result_tracer(values._recording, values)
+    elif is_number(values) or isinstance(values, np.generic):
+        # NumPy's errors for numbers that the type does not have.
+        number = np.zeros((), dtype)
+        number[()] = values
+        return number
+    elif not isinstance(values, Tracer):
+        values = np.asarray(values, like=_first_tracer(values)) if has_tracer(values) else values
+        # Each call reads the elements of an outside array.
+        values = _functions.recorded(values)
+    if values.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError(f"complex numbers lose their imaginary parts as {dtype}: assign `values.real`")
+    return values if values.dtype == dtype else values.astype(dtype)
+
+
+def _first_tracer(values):
+    while not isinstance(values, Tracer):
+        values = next(value for value in values if has_tracer(value))
+    return values
+
+
+def _updated(x, keys, values):
+    """``x`` after the assignment of ``values`` to ``x[keys]``, as a new value."""
+    if len(keys) == 1 and _masks.is_mask(keys[0]):
+        mask = keys[0] if isinstance(keys[0], Tracer) else np.asarray(keys[0])
+        if values.ndim <= x.ndim - mask.ndim:
+            return _chosen(x, mask, values)
+    ranges = _ranges(x, keys)
+    if ranges is not None:
+        return _in_ranges(x, *ranges, values)
+    return _scatters.At(x)[keys if len(keys) != 1 else keys[0]].set(values)
+
+
+def _chosen(x, mask, values):
+    """``x`` with ``values`` in place of the elements, or rows, that a mask takes."""
+    if x._shape[: mask.ndim] != mask.shape:
+        _masks._check(_masks._mask(x, mask), x, 0)
+    mask = mask.reshape(tuple(mask.shape) + (1,) * (x.ndim - mask.ndim))
+    return np.where(mask, np.broadcast_to(values, x.shape) if values.ndim else values, x)
+
+
+def _ranges(x, keys):
+    """The first and last position of each axis, whether the axis is reversed, and the shape of ``x[keys]``;
+    None for other keys than numbers and slices of neighbours."""
+    if not all(key is Ellipsis or isinstance(key, (int, np.integer, slice)) for key in keys):
+        return None
+    if any(isinstance(key, (bool, np.bool_)) for key in keys) or keys.count(Ellipsis) > 1:
+        return None
+    count = len(keys) - keys.count(Ellipsis)
+    if count > x.ndim:
+        raise IndexError(f"{count} indices for `{x._value_text}`, an array of {x.ndim} axes")
+    fill = (slice(None),) * (x.ndim - count)
+    at = keys.index(Ellipsis) if Ellipsis in keys else len(keys)
+    bounds, shape = [], []
+    for key, size in zip((*keys[:at], *fill, *keys[at + 1 :]), x.shape):
+        if isinstance(key, slice):
+            start, stop, step = key.indices(size)
+            count = len(range(start, stop, step))
+            if step not in (1, -1) and count > 1:
+                return None
+            first = start if step > 0 else start - count + 1
+            shape.append(count)
+            bounds.append((first, first + count, step < 0))
+        else:
+            if not -size <= key < size:
+                raise IndexError(f"index {key} is out of bounds for axis of size {size} of `{x._value_text}`")
+            bounds.append((int(key) % size, int(key) % size + 1, False))
+    return bounds, shape
+
+
+def _in_ranges(x, bounds, shape, values):
+    while values.ndim > len(shape) and values.shape[0] == 1:
+        values = values[0]
+    values = np.broadcast_to(values, shape)
+    if 0 in shape:
+        return x
+    values = values.reshape([stop - start for start, stop, _ in bounds])
+    reversed_axes = tuple(axis for axis, (_, _, is_reversed) in enumerate(bounds) if is_reversed)
+    values = np.flip(values, reversed_axes) if reversed_axes else values
+    cut = [axis for axis, (start, stop, _) in enumerate(bounds) if stop - start < x.shape[axis]]
+    return _placed(x, bounds, cut, _functions.recorded(values))
+
+
+def _placed(x, bounds, cut, values):
+    """``x`` with ``values`` between the bounds of the axes ``cut``."""
+    if not cut:
+        return values
+    axis, before = cut[0], (slice(None),) * cut[0]
+    start, stop, _ = bounds[axis]
+    inner = _placed(x[(*before, slice(start, stop))], bounds, cut[1:], values) if cut[1:] else values
+    parts = [x[(*before, slice(start))], inner, x[(*before, slice(stop, None))]]
+    return np.concatenate([part for part in parts if part.shape[axis]], axis)
+
+
+# NumPy's functions and methods that write into an array.
+
+
+def _write(x, values):
+    """Gives ``x`` the elements of ``values``, of its shape."""
+    _setitem(x, Ellipsis, values)
+
+
+def _destination(name, x):
+    """The array that NumPy's function ``name`` writes into."""
+    if not isinstance(x, Tracer):
+        running_recording().request_elements()
+        raise TypeError(
+            f"numpy.{name} cannot write traced values into an array of NumPy: make the array by "
+            "np.zeros_like(x) and the like"
+        )
+    return x
+
+
+@implements(np.copyto)
+def _copyto(dst, src, casting="same_kind", where=True):
+    dst, src = _destination("copyto", dst), _functions.asarray(src)
+    if not np.can_cast(src.dtype, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} with rule '{casting}'")
+    _write(dst, src if where is True else np.where(where, src.astype(dst.dtype), dst))
+
+
+@implements(np.fill_diagonal)
+def _fill_diagonal(a, val, wrap=False):
+    a = _destination("fill_diagonal", a)
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    refuse_given("fill_diagonal", wrap=wrap or None)
+    positions = np.arange(min(a.shape))
+    count, values = len(positions), _converted(val, a.dtype)
+    if values.ndim:
+        # NumPy repeats the values along the diagonal.
+        values = np.resize(values.reshape(-1), (count,))
+    a[(positions,) * a.ndim] = values
+
+
+@implements(np.put)
+def _put(a, ind, v, mode="raise"):
+    a = _destination("put", a)
+    indices = _functions.asarray(ind).reshape(-1)
+    values = np.resize(_converted(v, a.dtype).reshape(-1), indices.shape)
+    _write(a, _scatters.At(a.reshape(-1))[indices].set(values, mode=mode).reshape(a.shape))
+
+
+@implements(np.putmask)
+def _putmask(a, mask, values):
+    a = _destination("putmask", a)
+    _write(a, np.where(mask, np.resize(_converted(values, a.dtype), a.shape), a))
+
+
+@implements(np.place)
+def _place(arr, mask, vals):
+    arr, values = _destination("place", arr), _functions.recorded(vals).reshape(-1)
+    mask = _functions.asarray(mask).astype(bool)
+    order = np.cumsum(mask).reshape(mask.shape) - 1
+    _write(arr, np.where(mask, np.take(values, order, mode="wrap"), arr))
+
+
+@implements(np.put_along_axis)
+def _put_along_axis(arr, indices, values, axis):
+    arr = _destination("put_along_axis", arr)
+    _write(arr, _scatters.put_along_axis(arr, indices, _converted(values, arr.dtype), axis))
+
+
+#: Methods of updates by the names of ufuncs.
+_UPDATES = {"add": "add", "maximum": "max", "minimum": "min", "multiply": "multiply", "subtract": "subtract"}
+
+
+def ufunc_at(ufunc, x, indices, values=None):
+    """``ufunc.at(x, indices, values)``."""
+    if ufunc.__name__ not in _UPDATES:
+        raise TypeError(f"numpy.{ufunc.__name__}.at cannot be traced; {method_advice('at')}")
+    x = _destination(f"{ufunc.__name__}.at", x)
+    _check_writable(x)
+    x._become(getattr(_scatters.At(x)[indices], _UPDATES[ufunc.__name__])(values))
+
+
+class _Flat:
+    """``x.flat``: the elements in row-major order, for indices and assignments."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array):
+        self._array = array
+
+    def __getitem__(self, key):
+        # NumPy's results are copies.
+        return self._array.reshape(-1)[key].copy()
+
+    def __setitem__(self, key, values):
+        _check_writable(self._array)
+        flat = self._array.reshape(-1).copy()
+        flat[key] = values
+        self._array._become(flat.reshape(self._array.shape))
+
+    def __iter__(self):
+        return iter(self._array.reshape(-1))
+
+    def __len__(self):
+        return self._array.size
+
+
+def _fill(self, value):
+    self[...] = value
+
+
+def _sort_of(self, axis=-1, kind=None, order=None, *, stable=None):
+    _write(self, np.sort(self, axis, kind=kind, order=order))
+
+
+def _partition_of(self, kth, axis=-1, kind="introselect", order=None):
+    _write(self, np.partition(self, kth, axis))
+
+
+def _put_of(self, indices, values, mode="raise"):
+    np.put(self, indices, values, mode)
+
+
+Tracer.__setitem__, Tracer.fill, Tracer.put = _setitem, _fill, _put_of
+Tracer.sort, Tracer.partition = _sort_of, _partition_of
+Tracer.flat = property(_Flat)

@@ -1,0 +1,197 @@
+"""NumPy for functions that pass traced values where NumPy asks for elements: ``np.array([x[0], 2.0])``,
+``np.float32(x)``, ``y = np.zeros(3); y[0] = x[0]``.
+
+NumPy's protocols do not cover these calls. A function that makes one is traced once more as a copy of itself
+(`_indexable.py`), in which the module of this file stands for ``numpy``. Its functions give NumPy's results,
+but take traced values; those that fill arrays give arrays that traced values can be assigned to.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+
+import numpy as np
+
+from ._indexable import Indexable
+from ._jax_numpy import ScalarType, as_traced, ndarray
+from ._tracing import Tracer, has_tracer, tracer_of
+from ._trees import leaves_of
+
+
+def _traced_tracer(values):
+    return tracer_of(leaves_of(values))
+
+
+def _given(function):
+    """A function that takes an array first, such as ``np.sum``, for lists with traced values too."""
+
+    @functools.wraps(function)
+    def given(*args, **kwargs):
+        if args and isinstance(args[0], (list, tuple)) and has_tracer(args[0]):
+            args = (np.asarray(args[0], like=_traced_tracer(args[0])), *args[1:])
+        return function(*args, **kwargs)
+
+    return given
+
+
+def _made(function):
+    """A function that makes an array of numbers and traced values, such as ``np.array``."""
+
+    @functools.wraps(function)
+    def made(a, *args, **kwargs):
+        if not has_tracer(a):
+            return _indexable(function(a, *args, **kwargs))
+        kwargs.pop("like", None)
+        result = np.array(a, *args, like=_traced_tracer(a), **kwargs)
+        return result._made() if result is a and function is np.array else result
+
+    return made
+
+
+def _filled(function):
+    """A function that fills an array, such as ``np.zeros``: the array takes traced values."""
+
+    @functools.wraps(function)
+    def filled(shape, *args, **kwargs):
+        kwargs.pop("like", None)
+        return as_traced(function(shape, *args, **kwargs))._made()
+
+    return filled
+
+
+def _full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
+    """NumPy's ``full``."""
+    if isinstance(fill_value, (list, tuple)) and has_tracer(fill_value):
+        fill_value = np.asarray(fill_value, like=_traced_tracer(fill_value))
+    if isinstance(fill_value, Tracer):
+        fill_value = fill_value if dtype is None else fill_value.astype(dtype)
+        return np.broadcast_to(fill_value, shape)._made()
+    return as_traced(np.full(shape, fill_value, dtype))._made()
+
+
+def _indexable(array):
+    """An array that takes traced values as indices."""
+    return array.view(Indexable) if type(array) is np.ndarray else array
+
+
+def _constant(function):
+    """A function whose array may be indexed by traced values, such as ``np.eye``."""
+
+    @functools.wraps(function)
+    def constant(*args, **kwargs):
+        return _indexable(function(*args, **kwargs))
+
+    return constant
+
+
+class _Ufunc:
+    """A ufunc whose methods take lists with traced values: ``np.maximum.reduce([x, y])``."""
+
+    def __init__(self, ufunc):
+        self._ufunc = ufunc
+        functools.update_wrapper(self, ufunc, updated=())
+
+    def __call__(self, *args, **kwargs):
+        return self._ufunc(*args, **kwargs)
+
+    def __getattr__(self, name):
+        found = getattr(self._ufunc, name)
+        return _given(found) if name in ("accumulate", "reduce", "reduceat") else found
+
+
+class _Type(ScalarType):
+    """An element type that also converts traced values: ``np.float32(x)``."""
+
+    def __call__(self, x=0, *args):
+        return np.asarray(x, self.dtype, like=x) if isinstance(x, Tracer) else self.dtype.type(x, *args)
+
+
+class _Joined:
+    """``np.r_`` and ``np.c_`` of arrays and traced values."""
+
+    def __init__(self, original):
+        self._original = original
+
+    def __getitem__(self, key):
+        keys = key if isinstance(key, tuple) else (key,)
+        if not has_tracer(keys):
+            return self._original[key]
+        # NumPy makes arrays of slices, such as `0:5`.
+        parts = [np.r_[item] if isinstance(item, slice) else item for item in keys]
+        if any(isinstance(part, str) for part in parts):
+            raise TypeError("np.r_ and np.c_ with traced values take no texts: write np.concatenate")
+        if self._original is np.r_:
+            return np.concatenate([np.atleast_1d(part) for part in parts])
+        parts = [np.atleast_1d(part) for part in parts]
+        return np.concatenate([part[:, None] if part.ndim == 1 else part for part in parts], axis=-1)
+
+
+#: Functions whose first argument is a list of arrays, or that take lists already.
+_OF_LISTS = {
+    *("array_split", "block", "broadcast_arrays", "choose", "column_stack", "concat", "concatenate"),
+    *("dstack", "einsum", "hstack", "ix_", "lexsort", "meshgrid", "piecewise", "select", "stack"),
+    *("unravel_index", "ravel_multi_index", "vstack"),
+}
+
+_FILLED = {"empty", "ones", "zeros"}
+_MADE = {"array", "asarray", "asanyarray", "ascontiguousarray"}
+_CONSTANT = {"arange", "diag", "eye", "fromfunction", "fromiter", "identity", "indices", "linspace", "tri"}
+
+
+def _replacement(name):
+    """What stands for the name of NumPy."""
+    found = getattr(np, name)
+    if name == "full":
+        return _full
+    if name == "ndarray":
+        return ndarray
+    if name in ("r_", "c_"):
+        return _Joined(found)
+    for names, make in ((_FILLED, _filled), (_MADE, _made), (_CONSTANT, _constant)):
+        if name in names:
+            return make(found)
+    if isinstance(found, np.ufunc):
+        return _Ufunc(found)
+    if isinstance(found, type) and issubclass(found, (np.number, np.bool_)) and found in _CONCRETE:
+        return _Type(np.dtype(found).name)
+    is_function = callable(found) and not isinstance(found, type) and hasattr(found, "__array_function__")
+    is_function = is_function or type(found).__name__ == "_ArrayFunctionDispatcher"
+    return _given(found) if is_function and name not in _OF_LISTS else found
+
+
+#: Element types that convert.
+_CONCRETE = {np.dtype(code).type for code in "?bhilqBHILQefdFD"}
+
+
+class _Module(types.ModuleType):
+    """``numpy``, with replacements that are made when they are read."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = _replacement(name)
+        setattr(self, name, found)
+        return found
+
+    def __dir__(self):
+        return dir(np)
+
+
+MODULE = _Module("numpy", np.__doc__)
+
+
+def replacement(value):
+    """What stands for a value that a function reads from outside: NumPy itself, or one of its names that
+    makes arrays; otherwise None."""
+    if value is np:
+        return MODULE
+    try:
+        name = _NAMES.get(value)
+    except TypeError:
+        # Some values have no hash.
+        return None
+    return None if name is None else getattr(MODULE, name)
+
+
+_NAMES = {getattr(np, name): name for name in (*_FILLED, *_MADE, *_CONSTANT, "full")}

@@ -1,0 +1,324 @@
+"""Assignments in compiled functions, `y[key] = values`, and functions that write into an array: as in NumPy."""
+
+import numpy as np
+import pytest
+
+import indim
+
+RANDOM = np.random.default_rng(11)
+X = RANDOM.integers(-9, 10, (4, 5, 3)) / 4
+V = RANDOM.integers(-9, 10, 5) / 4
+
+
+def check(function, *arguments):
+    """The function compiled and the function itself give the same."""
+    expected = function(*(argument.copy() for argument in arguments))
+    found = indim.jit(function)(*arguments)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def assigned(key, values):
+    def function(x):
+        y = x * 2
+        y[key] = values
+        return y
+
+    return function
+
+
+KEYS = {
+    "row": 1,
+    "row from the end": -1,
+    "element": (0, 2, -1),
+    "slice": slice(1, 3),
+    "slices": (slice(1, -1), slice(None, 2)),
+    "column": (..., 1),
+    "all": ...,
+    "backwards": (slice(None, None, -1), slice(3, 0, -1)),
+    "every second": slice(None, None, 2),
+    "nothing": slice(2, 2),
+    "beyond": slice(2, 99),
+    "rows": [2, 0],
+    "points": ([0, 1, 1], [4, 4, 0]),
+    "new axis": (None, 1),
+    "mask": X > 0,
+    "mask of rows": np.array([True, False, False, True]),
+    "mask and number": (X[:, :, 0] > 0, 1),
+}
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_one_value(key):
+    check(assigned(key, 7), X)
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_as_many_values(key):
+    values = RANDOM.integers(-9, 10, X[key].shape) / 8
+
+    def function(x, values):
+        y = x * 2
+        y[key] = values
+        return y
+
+    check(function, X, values)
+    check(assigned(key, values), X)
+    if values.size:
+        check(assigned(key, values.tolist()), X)
+
+
+def test_random_slices():
+    for _ in range(60):
+        key = tuple(
+            slice(*RANDOM.integers(-7, 8, 2).tolist(), int(RANDOM.choice([-2, -1, 1, 2])))
+            if RANDOM.random() < 0.7
+            else int(RANDOM.integers(0, size))
+            for size in X.shape
+        )
+        check(assigned(key, RANDOM.integers(-9, 10, X[key].shape) / 8), X)
+
+
+def backward_euler(x):
+    u = x.copy()
+    for _ in range(3):
+        u[1:-1] = u[1:-1] + 0.25 * (u[2:] - 2 * u[1:-1] + u[:-2])
+        u[0], u[-1] = u[1], u[-2]
+    return u
+
+
+def filtered(x):
+    y = np.zeros_like(x)
+    for k in range(len(x)):
+        y[k] = x[k] + (0.5 * y[k - 1] if k else 0)
+    return y
+
+
+def labels(x):
+    y = np.zeros_like(x, dtype="u1")
+    y[x > 0] = 1
+    y[x > 1] = 2.9
+    y[~np.isfinite(x)] = 9
+    return y
+
+
+def doubled_where_positive(x):
+    y = x + 0
+    y[y > 0] *= 2
+    y[y < 0] = y[y < 0] - 1
+    return y
+
+
+def exchanged(x):
+    y = np.copy(x)
+    y[[0, 1]] = y[[1, 0]]
+    y[..., 0] += y[..., 1]
+    return y
+
+
+def views(x):
+    y = x * 2
+    row, column, reversed_rows = y[0], y.T[0], y[::-1]
+    diagonal = np.diagonal(y[2])
+    corner = reversed_rows[0][:2]
+    y[0] = 1
+    y[-1, :2] = 5
+    first = row + 0
+    y[0] = y[0] * 2
+    y[2] += 1
+    return np.concatenate([corner, first + row, column[:, :3], diagonal[None]])
+
+
+def through_a_view(x):
+    y = (x * 2).reshape(5, 12)
+    z = y.T
+    z[0] = 3
+    return z
+
+
+def written_by_functions(x):
+    y = x[:3, :3, 0].copy()
+    np.fill_diagonal(y, [5, 6])
+    np.put(y, [1, -1], [8, 9])
+    np.putmask(y, y > 4, [1, 2])
+    np.place(y, y < 0, [3, 4])
+    np.put_along_axis(y, np.array([[0], [1], [2]]), 7, axis=1)
+    np.add.at(y, [0, 0], 2)
+    np.maximum.at(y, (1, 1), 0.5)
+    z = y.copy()
+    np.copyto(z, 1, where=y > 3)
+    z.flat[1::4] = 4
+    z.put([0], -1)
+    z.sort(axis=0)
+    w = np.empty_like(z)
+    w.fill(2)
+    np.multiply(w, z, out=w)
+    w.partition(1)
+    return np.stack([y, z, w + len(z.flat)])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [backward_euler, labels, doubled_where_positive, exchanged, views, through_a_view, written_by_functions],
+)
+def test_programs(function):
+    check(function, X)
+
+
+def test_a_loop_over_elements():
+    check(filtered, V)
+
+
+def test_numbers_are_inputs_of_the_program():
+    def function(x, k):
+        y = x.copy()
+        y[0] = k
+        return y
+
+    f = indim.jit(function)
+    for k in (2.0, 3.5, -1.0):
+        np.testing.assert_array_equal(f(V, k), function(V, k))
+    assert f.trace_count == 1
+
+
+def test_outside_arrays_are_read_by_each_call():
+    w = np.array([1.0, 2.0])
+
+    @indim.jit
+    def function(x):
+        y = x.copy()
+        y[:2] = w
+        y.astype("f4")[2:4] = w
+        return y
+
+    np.testing.assert_array_equal(function(V)[:2], [1, 2])
+    w[:] = 5
+    np.testing.assert_array_equal(function(V)[:2], [5, 5])
+
+
+def test_a_copy_keeps_its_elements():
+    import copy
+
+    def function(x):
+        y = x * 2
+        before, deep, row = y.copy(), copy.deepcopy(y), y[1].copy()
+        number, largest = y[0, 0, 0], y.max()
+        y[...] = 9
+        return before + deep + row + number + largest, y
+
+    for found, expected in zip(indim.jit(function)(X), function(X.copy())):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_the_same_array_under_two_names():
+    def function(x):
+        y = x * 2
+        z = y
+        z[0] = 5
+        return y
+
+    check(function, X)
+
+
+def test_gradients_and_batches():
+    def function(x):
+        y = x * x
+        y[1:3] = 3 * x[:2]
+        y[x < -1] = 0
+        return np.sum(y)
+
+    def gradient(x):
+        g = 2 * x
+        g[1:3] = 0
+        g[:2] += 3
+        # The elements that the mask clears have no derivative.
+        cleared = x < -1
+        g[:2] -= np.where(cleared[1:3], 3, 0)
+        g[cleared] = np.where(cleared & np.isin(np.arange(5), [0, 1]), g, 0)[cleared]
+        return np.where(cleared & ~np.isin(np.arange(5), [1, 2]), g - 2 * x * ~np.isin(np.arange(5), [1, 2]), g)
+
+    x = np.array([0.5, 1.0, 2.0, -1.0, 3.0])
+    np.testing.assert_array_equal(indim.grad(function)(x), gradient(x))
+    batch = np.stack([x, x + 1, -x])
+    expected = [function(row.copy()) for row in batch]
+    np.testing.assert_allclose(indim.vmap(function)(batch), expected)
+
+
+def argument(x):
+    x[0] = 1
+    return x
+
+
+def view_of_an_argument(x):
+    y = x[0]
+    y[:] = 1
+    return x
+
+
+def array_below_a_view(x):
+    y = x * 2
+    y.T[0] = 1
+    return y
+
+
+def loop(x):
+    y = x * 2
+
+    def step(i, s):
+        y[0] = s[0]
+        return s
+
+    return indim.fori_loop(0, 2, step, x)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (argument, TypeError, r"an argument or comes from outside.*write y = x\.copy\(\) first"),
+        (view_of_an_argument, TypeError, r"an argument or comes from outside"),
+        (array_below_a_view, ValueError, r"`x \* 2` shares memory with a view of it"),
+        (loop, TypeError, r"belongs to loop.* cannot assign to it: return `.*\.at\[key\]\.set"),
+        (lambda x: x.sort(), TypeError, r"write y = x\.copy\(\) first"),
+        (lambda x: np.fill_diagonal(x[0], 1), TypeError, "comes from outside"),
+        (assigned((slice(1, 3), 0), np.ones((3, 3))), ValueError, "broadcast"),
+        (assigned(4, 1), IndexError, "out of bounds"),
+        (assigned((0, 0, 0, 0), 1), IndexError, "4 indices"),
+        (assigned(X[0] > 0, 1), IndexError, "mask"),
+        (assigned(0, 1j), TypeError, "complex|imaginary"),
+        (assigned(0, np.array([1j, 0, 0])), TypeError, "imaginary parts"),
+        (lambda x: np.divide.at(x * 2, 0, 2), TypeError, r"numpy\.divide\.at cannot be traced"),
+    ],
+)
+def test_what_cannot_be_assigned(function, error, message):
+    with pytest.raises(error, match=message):
+        indim.jit(function)(X)
+
+
+def test_what_the_messages_advise():
+    def copied(x):
+        y = x.copy()
+        y[0] = 1
+        return y
+
+    def copied_view(x):
+        y = x * 2
+        z = y.T.copy()
+        z[0] = 1
+        return y + z.T
+
+    check(copied, X)
+    check(copied_view, X)
+
+
+def test_labelled_arrays_are_not_shared():
+    xr = pytest.importorskip("xarray")
+
+    def function(x):
+        y = x.copy(deep=True)
+        y[0] = 0
+        return x + y
+
+    x = xr.DataArray(V, dims="i")
+    with pytest.warns(RuntimeWarning, match="plain xarray"):
+        found = indim.jit(function)(x)
+    np.testing.assert_array_equal(found.values, [V[0], *(2 * V[1:])])
