@@ -187,3 +187,26 @@ def test_errors_of_lax():
     ):
         with pytest.raises(error, match=message):
             call()
+
+
+def test_names_of_jax_that_need_little_here():
+    x = np.array([0.5, 2.0])
+    value, tangent = indim.linearize(lambda x: x**3, x)
+    np.testing.assert_array_equal(value, x**3)
+    np.testing.assert_allclose(tangent(np.ones(2)), 3 * x**2)
+    np.testing.assert_array_equal(indim.grad(indim.checkpoint(lambda x: np.sum(x * x)))(x), 2 * x)
+    assert indim.remat is indim.checkpoint and isinstance(x, indim.Array) and not isinstance(2, indim.Array)
+    tree = indim.device_get(indim.block_until_ready(indim.device_put({"a": [1.0, 2.0], "b": x})))
+    assert tree["b"] is x and tree["a"][0] == 1
+    with pytest.raises(ValueError, match="memory of the host"):
+        indim.device_put(x, "gpu:0")
+    f = indim.jit(lambda s, x: s + x, donate_argnums=0, inline=True)
+    np.testing.assert_array_equal(f(x, x), 2 * x)
+    decorated = indim.jit(donate_argnames="s", static_argnames="n")(lambda s, n: s[:n])
+    np.testing.assert_array_equal(decorated(x, n=1), x[:1])
+    with pytest.raises(TypeError, match="jit.. takes no backend"):
+        indim.jit(lambda x: x, backend="gpu")
+    last, sums = indim.lax.scan(lambda s, x: (s + x, s), 0.0, x, unroll=2)
+    assert last == 2.5 and sums.tolist() == [0, 0.5]
+    np.testing.assert_array_equal(indim.lax.optimization_barrier(x), x)
+    np.testing.assert_allclose(indim.nn.squareplus(x, 3), (x + np.sqrt(x * x + 3)) / 2)

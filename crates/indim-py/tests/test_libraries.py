@@ -137,3 +137,21 @@ def test_groups_of_arrays_are_no_arrays():
     zarr = pytest.importorskip("zarr")
     with pytest.raises(TypeError, match=r"`x` is a zarr Group, which is not an array: name one in it, `x\["):
         indim.jit(lambda x: x + 1)(zarr.group())
+
+
+def test_functions_of_scipy():
+    special = pytest.importorskip("scipy.special")
+    x, y = np.array([-2.0, -0.0, 0.0, 0.5, 3.0, np.inf]), np.array([0.0, 0.0, 2.0, 0.5, 7.0, 1.0])
+    for name, operands in (("ndtr", (x,)), ("xlogy", (x, y)), ("xlog1py", (x, y)), ("entr", (x,))):
+        function = getattr(special, name)
+        for dtype in ("f2", "f4", "f8", "i4"):
+            with np.errstate(all="ignore"):
+                given = [np.nan_to_num(operand, posinf=5).astype(dtype) for operand in operands]
+                expected = function(*given)
+                found = indim.jit(lambda *operands: function(*operands))(*given)
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found, expected, rtol=1e-14 if dtype in ("f8", "i4") else 1e-6)
+    number = indim.jit(lambda x: special.xlogy(x, 2.0))(np.float32([1, 2]))
+    assert number.dtype == np.float32
+    with pytest.raises(TypeError, match="takes no out"):
+        indim.jit(lambda x: special.ndtr(x, out=np.zeros(6)))(x)

@@ -94,7 +94,7 @@ class EagerModule:
 
 
 #: Functions of `indim.numpy` whose arguments are not those of NumPy's functions.
-OTHER_ARGUMENTS = {"argsort", "cumulative_prod", "cumulative_sum", "select"}
+OTHER_ARGUMENTS = {"argsort", "cumulative_prod", "cumulative_sum", "put_along_axis", "select"}
 
 
 def eager(table):

@@ -50,6 +50,7 @@ from ._indim import (
     validate,
 )
 from ._jacobians import hessian, jacfwd, jacobian, jacrev
+from ._jax_names import Array, block_until_ready, checkpoint, device_get, device_put, linearize, remat
 from ._jit import CompiledFunction, jit
 from ._lint import Finding, LintReport, OperandType, lint
 from ._loops import cond, fori_loop, scan, switch, while_loop
@@ -113,6 +114,7 @@ if hasattr(_os, "register_at_fork"):
 # Without `numpy`, `numexpr` and `random`: after `from indim import *` these names are the packages.
 __all__ = _exported(
     {
+        "Array",
         "CompiledFunction",
         "Decomposition",
         "ElementTypeError",
@@ -140,9 +142,11 @@ __all__ = _exported(
         "astype",
         "at",
         "bincount",
+        "block_until_ready",
         "broadcast_in_dim",
         "broadcast_shapes",
         "broadcast_to",
+        "checkpoint",
         "compress",
         "cond",
         "convert",
@@ -151,6 +155,8 @@ __all__ = _exported(
         "custom_vjp",
         "detect_number_of_cores",
         "detect_number_of_threads",
+        "device_get",
+        "device_put",
         "digitize",
         "evaluate",
         "expand_dims",
@@ -172,6 +178,7 @@ __all__ = _exported(
         "limit_memory",
         "lax",
         "linear_recurrence",
+        "linearize",
         "lint",
         "load",
         "median",
@@ -191,6 +198,7 @@ __all__ = _exported(
         "profile",
         "quantile",
         "re_evaluate",
+        "remat",
         "reshape",
         "scan",
         "segment_max",

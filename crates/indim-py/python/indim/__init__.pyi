@@ -32,6 +32,7 @@ _P = ParamSpec("_P")
 _Q = ParamSpec("_Q")
 _R = TypeVar("_R", covariant=True)
 _S = TypeVar("_S")
+Array: TypeAlias = NDArray[Any]
 _Order: TypeAlias = Literal["C", "F", "A", "K"]
 _Format: TypeAlias = Literal["stablehlo", "hlo", "openvino", "onnx"]
 _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
@@ -271,6 +272,10 @@ def jit(
     static: str | Sequence[str] = ...,
     static_argnames: str | Sequence[str] = ...,
     static_argnums: int | Sequence[int] = ...,
+    donate_argnums: int | Sequence[int] = ...,
+    donate_argnames: str | Sequence[str] = ...,
+    inline: bool = ...,
+    keep_unused: bool = ...,
 ) -> CompiledFunction[_P, _R]: ...
 @overload
 def jit(
@@ -279,6 +284,10 @@ def jit(
     static: str | Sequence[str] = ...,
     static_argnames: str | Sequence[str] = ...,
     static_argnums: int | Sequence[int] = ...,
+    donate_argnums: int | Sequence[int] = ...,
+    donate_argnames: str | Sequence[str] = ...,
+    inline: bool = ...,
+    keep_unused: bool = ...,
 ) -> Callable[[Callable[_P, _R]], CompiledFunction[_P, _R]]: ...
 
 class Gradient(Generic[_P]):
@@ -300,6 +309,20 @@ def grad(f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool =
 def value_and_grad(
     f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Gradient[_P]: ...
+def linearize(fun: Callable[..., _S], *primals: Any) -> tuple[_S, Callable[..., _S]]: ...
+def checkpoint(
+    fun: Callable[_P, _R],
+    *,
+    prevent_cse: bool = True,
+    policy: Any = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[_P, _R]: ...
+
+remat = checkpoint
+
+def block_until_ready(x: _S) -> _S: ...
+def device_get(x: _S) -> _S: ...
+def device_put(x: Any, device: Any = None, *, donate: bool = False) -> Any: ...
 def vjp(f: Callable[..., _S], *primals: Any) -> tuple[_S, Callable[[_S], tuple[Any, ...]]]: ...
 def jvp(f: Callable[..., _S], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[_S, _S]: ...
 def vmap(f: Callable[_P, _R], in_axes: Any = 0, out_axes: Any = 0) -> CompiledFunction[_P, _R]: ...
@@ -344,6 +367,7 @@ def scan(
     xs: Any = None,
     length: int | None = None,
     reverse: bool = False,
+    unroll: int | bool = 1,
 ) -> tuple[Any, Any]: ...
 def cond(pred: Any, true_fun: Callable[..., _S], false_fun: Callable[..., _S], *operands: Any) -> _S: ...
 def switch(index: Any, branches: Sequence[Callable[..., _S]], *operands: Any) -> _S: ...
@@ -534,6 +558,7 @@ def bincount(
 ) -> NDArray[Any]: ...
 
 __all__ = [
+    "Array",
     "CompiledFunction",
     "Decomposition",
     "ElementTypeError",
@@ -593,12 +618,14 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "block_until_ready",
     "broadcast_in_dim",
     "broadcast_shapes",
     "broadcast_to",
     "cbrt",
     "ceil",
     "ceiling",
+    "checkpoint",
     "clamp",
     "clip",
     "clz",
@@ -632,6 +659,8 @@ __all__ = [
     "degrees",
     "detect_number_of_cores",
     "detect_number_of_threads",
+    "device_get",
+    "device_put",
     "diff",
     "digamma",
     "digitize",
@@ -713,6 +742,7 @@ __all__ = [
     "lgamma",
     "limit_memory",
     "linear_recurrence",
+    "linearize",
     "lint",
     "ln",
     "load",
@@ -804,6 +834,7 @@ __all__ = [
     "relu",
     "rem",
     "remainder",
+    "remat",
     "reshape",
     "right_shift",
     "rint",

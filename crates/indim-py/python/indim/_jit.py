@@ -123,7 +123,11 @@ def _restore(function, static):
     return CompiledFunction(function, static)
 
 
-def jit(function=None, *, static=(), static_argnames=(), static_argnums=()):
+#: Arguments of JAX's `jit` that have no effect here.
+_HINTS = {"donate_argnames", "donate_argnums", "inline", "keep_unused"}
+
+
+def jit(function=None, *, static=(), static_argnames=(), static_argnums=(), **hints):
     """Compiles a function of arrays: its operations become one fused program.
 
     The function may use operators, element-wise functions, reductions along axes, slices and indices, of
@@ -133,6 +137,7 @@ def jit(function=None, *, static=(), static_argnames=(), static_argnums=()):
     ``static`` names the arguments that are not arrays, such as ``self`` or a string: they are passed to the
     function unchanged, and each value has its own program. A default that is not an array, such as ``None``,
     needs no ``static``. ``static_argnames`` is the same, and ``static_argnums`` takes positions, as in JAX.
+    JAX's hints ``donate_argnums``, ``donate_argnames``, ``inline`` and ``keep_unused`` have no effect.
 
     >>> import indim, numpy as np
     >>> @indim.jit
@@ -142,6 +147,8 @@ def jit(function=None, *, static=(), static_argnames=(), static_argnums=()):
     array([[-1., -1.],
            [ 1.,  1.]])
     """
+    if not hints.keys() <= _HINTS:
+        raise TypeError(f"jit() takes no {', '.join(sorted(hints.keys() - _HINTS))}")
     if function is None:
         return functools.partial(
             jit, static=static, static_argnames=static_argnames, static_argnums=static_argnums

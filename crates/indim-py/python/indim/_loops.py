@@ -51,12 +51,13 @@ def fori_loop(lower, upper, body_fun, init_val):
     return record_or_run("fori_loop", _regions.fori_loop, (body_fun,), (), (lower, upper, init_val))
 
 
-def scan(f, init, xs=None, length=None, reverse=False):
+def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
     """A loop over the parts of arrays along axis 0: ``carry, y = f(carry, x)``. Returns the last carry, and
     the ``y`` of all steps, stacked along a new axis 0.
 
     ``xs`` is an array, or lists, tuples and dicts of arrays; without it, ``length`` is the number of steps.
-    ``reverse`` begins at the last part. The carry is like the state of ``while_loop``.
+    ``reverse`` begins at the last part. The carry is like the state of ``while_loop``. JAX's hint ``unroll``
+    has no effect.
 
     >>> import indim, numpy as np
     >>> last, sums = indim.scan(lambda total, x: (total + x, total + x), 0, np.array([1, 2, 3]))

@@ -24,9 +24,9 @@ __all__ = [
     *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "dot", "dot_general", "dynamic_index_in_dim"),
     *("dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice"),
     *("dynamic_update_slice_in_dim", "expand_dims", "fori_loop", "full", "full_like", "index_in_dim"),
-    *("integer_pow", "iota", "map", "pad", "reduce_and", "reduce_max", "reduce_min", "reduce_or"),
-    *("reduce_prod", "reduce_sum", "reshape", "rev", "scan", "select", "select_n", "slice", "slice_in_dim"),
-    *("sort", "sort_key_val", "split", "squeeze", "stop_gradient", "switch", "top_k", "transpose"),
+    *("integer_pow", "iota", "map", "optimization_barrier", "pad", "reduce_and", "reduce_max", "reduce_min"),
+    *("reduce_or", "reduce_prod", "reduce_sum", "reshape", "rev", "scan", "select", "select_n", "slice"),
+    *("slice_in_dim", "sort", "sort_key_val", "split", "squeeze", "stop_gradient", "switch", "top_k", "transpose"),
     "while_loop",
 ]
 
@@ -100,6 +100,11 @@ _without_derivative.__qualname__ = "lax.stop_gradient"
 def stop_gradient(x):
     """The same values, whose derivative is zero."""
     return mapped(x, lambda leaf: _without_derivative(leaf) if hasattr(leaf, "dtype") else leaf)
+
+
+def optimization_barrier(operand):
+    """``operand`` itself: JAX's hint has no effect here."""
+    return operand
 
 
 def __getattr__(name):

@@ -11,7 +11,7 @@ from ._scatters import one_hot
 __all__ = [
     *("celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_swish", "hard_tanh", "leaky_relu", "log_sigmoid"),
     *("log_softmax", "logsumexp", "mish", "one_hot", "relu", "relu6", "selu", "sigmoid", "silu", "soft_sign"),
-    *("softmax", "softplus", "standardize", "swish", "tanh"),
+    *("softmax", "softplus", "squareplus", "standardize", "swish", "tanh"),
 ]
 
 
@@ -77,6 +77,12 @@ def hard_sigmoid(x):
 def hard_swish(x):
     """``x * hard_sigmoid(x)``."""
     return asarray(x) * hard_sigmoid(x)
+
+
+def squareplus(x, b=4):
+    """``(x + sqrt(x * x + b)) / 2``, a smooth ``relu``."""
+    x = asarray(x)
+    return (x + np.sqrt(np.square(x) + b)) / 2
 
 
 def log_sigmoid(x):
