@@ -152,6 +152,6 @@ def test_functions_of_scipy():
             assert found.dtype == expected.dtype
             np.testing.assert_allclose(found, expected, rtol=1e-14 if dtype in ("f8", "i4") else 1e-6)
     number = indim.jit(lambda x: special.xlogy(x, 2.0))(np.float32([1, 2]))
-    assert number.dtype == np.float32
+    assert number.dtype == special.xlogy(np.float32([1, 2]), 2.0).dtype
     with pytest.raises(TypeError, match="takes no out"):
         indim.jit(lambda x: special.ndtr(x, out=np.zeros(6)))(x)
