@@ -94,9 +94,10 @@ This page is made by `crates/indim-py/make_numpy_page.py`. It lists the function
 function](python.md#compiled-functions). Outside of compiled functions NumPy itself computes them.
 
 Ufuncs and `np.clip` take `out=`, with `where=` or without, if it is an array that the function has
-made, as in `np.divide(x, y, out=np.zeros_like(x), where=y != 0)`. All elements are computed, then the mask chooses; so a gradient is NaN at masked
-elements whose derivative is infinite or NaN. No other function writes into `out=`, and ufuncs take
-no `axes=`: the message says what to write instead. [python.md](python.md#differences-from-numpy) and
+made, as in `np.divide(x, y, out=np.zeros_like(x), where=y != 0)`. All elements are computed, then
+the mask chooses; so a gradient is NaN at masked elements whose derivative is infinite or NaN. No
+other function writes into `out=`, and ufuncs take no `axes=`: the message says what to write
+instead. [python.md](python.md#differences-from-numpy) and
 [numpy-differences.md](numpy-differences.md) list differences in values. A test compares each name
 that works with NumPy, on random arrays of nine element types.
 """
@@ -189,8 +190,9 @@ def page():
             "These make arrays of numbers and traced values; `float32(x)` stands for every element type\n"
             "([python.md](python.md#assignments-and-new-arrays)):\n",
             names(MAKE_ARRAYS),
-            "`at` of `add`, `subtract`, `multiply`, `maximum` and `minimum`, and the functions and methods that\n"
-            "write into an array, write into arrays that the function has made, not into its arguments.\n",
+            "`at` of `add`, `subtract`, `multiply`, `maximum` and `minimum`, and the functions and methods\n"
+            "that write into an array, write into arrays that the function has made, not into its\n"
+            "arguments.\n",
             "Some functions differ from NumPy's:\n",
             table(("function", "difference"), [(f"`{name}`", note) for name, note in sorted(NOTES.items())]),
             "## Refused\n",

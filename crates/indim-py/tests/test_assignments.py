@@ -1,4 +1,4 @@
-"""Assignments in compiled functions, `y[key] = values`, and functions that write into an array: as in NumPy."""
+"""Assignments in compiled functions, `y[key] = values`, and functions that write into arrays: as in NumPy."""
 
 import numpy as np
 import pytest
@@ -227,15 +227,9 @@ def test_gradients_and_batches():
         y[x < -1] = 0
         return np.sum(y)
 
+    # The elements 0, 3 and 4 are squares, 1 and 2 are copies of others; the mask takes no element.
     def gradient(x):
-        g = 2 * x
-        g[1:3] = 0
-        g[:2] += 3
-        # The elements that the mask clears have no derivative.
-        cleared = x < -1
-        g[:2] -= np.where(cleared[1:3], 3, 0)
-        g[cleared] = np.where(cleared & np.isin(np.arange(5), [0, 1]), g, 0)[cleared]
-        return np.where(cleared & ~np.isin(np.arange(5), [1, 2]), g - 2 * x * ~np.isin(np.arange(5), [1, 2]), g)
+        return np.array([2 * x[0] + 3, 3, 0, 2 * x[3], 2 * x[4]])
 
     x = np.array([0.5, 1.0, 2.0, -1.0, 3.0])
     np.testing.assert_array_equal(indim.grad(function)(x), gradient(x))

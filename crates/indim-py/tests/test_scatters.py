@@ -132,7 +132,8 @@ def test_counts_of_a_known_length():
     for outside in (4, -1):
         with pytest.raises(IndexError):
             count(np.array([0, outside, 1, 2]), w)
-    with pytest.raises(TypeError, match=r"write np.bincount\(x, minlength=n\).*indim.bincount\(x, length=n\)"):
+    advice = r"write np.bincount\(x, minlength=n\).*indim.bincount\(x, length=n\)"
+    with pytest.raises(TypeError, match=advice):
         indim.jit(lambda i: np.bincount(i))(i)
     np.testing.assert_array_equal(indim.jit(lambda i: indim.bincount(i, length=2))(i), [1, 1])
 

@@ -1,9 +1,9 @@
 """Assignments to traced values, ``y[key] = values``, and NumPy's functions that write into an array.
 
-A traced value is a name for a result of the program, so an assignment makes a new result and gives the value
-its name. A function may write into the arrays that it has made, and a view of such an array is made again when
-it is used after an assignment. A write into an argument is an error, and so is the use of an array after an
-assignment to a view of it.
+A traced value is a name for a result of the program, so an assignment makes a new result and gives the
+value its name. A function may write into the arrays that it has made, and a view of such an array is made
+again when it is used after an assignment. A write into an argument is an error, and so is the use of an array
+after an assignment to a view of it.
 """
 
 from __future__ import annotations
@@ -39,13 +39,9 @@ def _check_writable(x):
     raise TypeError(
         f"`{x._value_text}` cannot be assigned to while {function} is traced, because it is an argument or "
         f"comes from outside, and a compiled function does not write into those: write y = "
-        f"{_copied(x._value_text)} first, and assign to y; or write `{_in_parentheses(x)}.at[key].set(values)`"
-        " or np.where(condition, values, x), a new array"
+        f"{_in_parentheses(x)}.copy() first, and assign to y; or write "
+        f"`{_in_parentheses(x)}.at[key].set(values)` or np.where(condition, values, x), a new array"
     )
-
-
-def _copied(text):
-    return f"{text}.copy()" if " " not in text else f"({text}).copy()"
 
 
 def _in_parentheses(x):

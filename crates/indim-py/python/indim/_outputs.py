@@ -48,8 +48,8 @@ def _checked(name, out):
     if not out._is_writable():
         raise TypeError(
             f"numpy.{name} cannot write into `{out._value_text}` while {out._recording.function} is traced: "
-            "it is an argument, or comes from outside. `out=` takes an array that the function has made, such "
-            f"as np.zeros_like(x); write y = np.{name}(...) without `out=`"
+            "it is an argument, or comes from outside. `out=` takes an array that the function has made, "
+            f"such as np.zeros_like(x); write y = np.{name}(...) without `out=`"
         )
     return out
 

@@ -26,7 +26,8 @@ __all__ = [
     *("dynamic_update_slice_in_dim", "expand_dims", "fori_loop", "full", "full_like", "index_in_dim"),
     *("integer_pow", "iota", "map", "optimization_barrier", "pad", "reduce_and", "reduce_max", "reduce_min"),
     *("reduce_or", "reduce_prod", "reduce_sum", "reshape", "rev", "scan", "select", "select_n", "slice"),
-    *("slice_in_dim", "sort", "sort_key_val", "split", "squeeze", "stop_gradient", "switch", "top_k", "transpose"),
+    "slice_in_dim",
+    *("sort", "sort_key_val", "split", "squeeze", "stop_gradient", "switch", "top_k", "transpose"),
     "while_loop",
 ]
 
