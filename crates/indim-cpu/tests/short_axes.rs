@@ -6,7 +6,7 @@ mod executors;
 use executors::executors;
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{Array, ArrayView, RunOptions, Threads, compile, compile_symbolic};
-use indim_graph::{Graph, SymbolicGraph, evaluate};
+use indim_graph::{AxisWindow, Graph, SymbolicGraph, evaluate};
 use indim_ops::{ArrayType, DType, ReduceOp};
 
 /// Elements of any type: special values and numbers of different magnitudes.
@@ -88,6 +88,27 @@ fn rows_of_every_length() {
                 let shape = [5, length, columns];
                 let x = elements(&ArrayType::new(dtype, &shape[..]), columns as u64);
                 check(&graph(dtype, &shape, 1), &[x], &format!("{dtype} {shape:?}"));
+            }
+        }
+    }
+}
+
+/// Windows along the last axis that share elements, though neighbours are apart by several.
+#[test]
+fn windows_that_overlap_at_a_stride() {
+    for &dtype in DType::ALL.iter().filter(|dtype| !dtype.is_storage()) {
+        for (size, stride, dilation) in
+            [(3, 2, 1), (4, 2, 1), (5, 3, 1), (8, 2, 1), (2, 3, 2), (3, 4, 2)]
+        {
+            for columns in [17, 57, 130] {
+                let shape = [3, 5, columns];
+                let x = elements(&ArrayType::new(dtype, &shape[..]), columns as u64);
+                let b = GraphBuilder::new();
+                let parameter = b.parameter("x", dtype, shape).unwrap();
+                let window = AxisWindow::new(size, stride, dilation);
+                let windows = b.window(&parameter, 2, window).unwrap();
+                let graph = b.finish(&reductions(&b, &windows, dtype, 3)).unwrap();
+                check(&graph, &[x], &format!("{dtype} {shape:?} {window}"));
             }
         }
     }

@@ -95,9 +95,12 @@ impl UnrolledCode {
             members.map(|member| usize::from(member.records)).all(is_record)
         };
         let code = self.record_code.as_ref().filter(are_records).unwrap_or(&self.code);
-        // Kernels that reduce elements in memory are faster than a gather and the function.
+        // Kernels that reduce elements in memory are faster than a gather and the function, unless they
+        // gather too: each element of windows that overlap at a stride.
         let may_gather = !nest.nest.instructions.is_empty();
-        if !tiles::is_by_rows(code, &sized, strides, may_gather) {
+        let reads_windows = (0..nest.nest.accesses.len())
+            .any(|access| has_strided_windows(nest, &reduced[stores + access], axis, access));
+        if !reads_windows && !tiles::is_by_rows(code, &sized, strides, may_gather) {
             return None;
         }
         let bound = tiles::bind(code, &sized, strides, &[])?;
@@ -118,6 +121,22 @@ impl UnrolledCode {
         self.code.count_bytes(memory_use);
         self.record_code.iter().for_each(|code| code.count_bytes(memory_use));
     }
+}
+
+/// Whether the windows of an access along the reduced axis overlap, and neighbouring windows are apart by
+/// more than one element.
+fn has_strided_windows(
+    nest: &SizedNest<'_>,
+    strides: &AxisStrides,
+    axis: usize,
+    access: usize,
+) -> bool {
+    let size = nest.nest.accesses[access].array_type.dtype.size() as isize;
+    let kept = (0..nest.shape.len()).filter(|&of| of != axis && nest.shape[of] > 1);
+    kept.last().is_some_and(|innermost| {
+        let (between, within) = (strides[innermost], strides[axis]);
+        within > 0 && between > size.max(within) && between < within * nest.length() as isize
+    })
 }
 
 /// The position of each access in records of `length` elements; `None` if functions of the level cannot read
