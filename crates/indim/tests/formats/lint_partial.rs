@@ -110,7 +110,7 @@ fn one_name_for_sizes_that_are_never_equal_is_an_error() {
     };
     let error = ("type-mismatch", "contradiction", "y".to_owned());
     let report = stated("T", "T");
-    assert_eq!(found(&report), [error.clone()]);
+    assert_eq!(found(&report), std::slice::from_ref(&error));
     let message = "the size T is N on axis 0 of r, and N + 7 on axis 0 of y";
     assert!(report.to_string().contains(message), "{report}");
     assert_eq!(found(&stated("N", "N")), [error]);
