@@ -241,13 +241,14 @@ impl<'py> Argument<'py> {
         }
     }
 
-    /// Adds the numbers that are inputs, in the order of [`Argument::into_operands`].
-    pub(crate) fn add_inputs(&self, inputs: &mut Vec<Literal>) {
+    /// Adds references to the operands of [`Argument::into_operands`].
+    pub(crate) fn add_operands<'a>(&'a self, operands: &mut Vec<&'a Operand<'py>>) {
         match self {
-            Argument::Operand(operand) => inputs.extend(operand.input()),
-            Argument::Static { .. } => {}
+            Argument::Operand(operand @ Operand::Array(_)) => operands.push(operand),
+            Argument::Operand(operand) if operand.input().is_some() => operands.push(operand),
+            Argument::Operand(_) | Argument::Static { .. } => {}
             Argument::Container(container) => {
-                container.items.iter().for_each(|item| item.add_inputs(inputs));
+                container.items.iter().for_each(|item| item.add_operands(operands));
             }
         }
     }

@@ -10,8 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim::array::Order;
+use indim::graph::Literal;
 use indim::text::NumberProgram;
 use pyo3::PyTraverseError;
+use pyo3::exceptions::PyValueError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -30,7 +32,7 @@ use crate::operand::{Operand, OperandType};
 use crate::order::{order_name, parse_order};
 use crate::out::variant_into;
 use crate::parameters::{Keywords, ParameterDescription, Parameters};
-use crate::recorder::Recorder;
+use crate::recorder::{ImplicitOperand, Recorder};
 use crate::rules::{ExplanationTexts, explain_computation};
 use crate::run::run;
 use crate::structure::Structure;
@@ -46,8 +48,8 @@ struct Trace {
     has_used_sizes: bool,
     /// The guards on number arguments: the numbers for which the trace is valid.
     numbers: NumberProgram,
-    /// Arrays from outside the arguments, bound to the last parameters.
-    captured_arrays: Vec<Py<PyAny>>,
+    /// The operands of the last parameters: captured arrays, and sizes that the function read as numbers.
+    implicit_operands: Vec<ImplicitOperand>,
     /// Objects that the function may have read, other than its arguments.
     captures: Captures,
     cached: Arc<CachedComputation>,
@@ -105,12 +107,10 @@ impl CompiledFunction {
 
     /// The trace for these arguments; traced now if none exists, or if a captured object has changed since.
     fn trace(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Arc<Trace>> {
-        let mut inputs = Vec::new();
-        arguments.iter().for_each(|argument| argument.add_inputs(&mut inputs));
         // Comparing static arguments runs Python code, which must not run under the lock. The last trace is
         // the most likely one.
         let last = self.traces().last().cloned();
-        if let Some(last) = last.filter(|last| last.numbers.is_valid_for(&inputs))
+        if let Some(last) = last
             && last.accepts(arguments)?
             && last.captures.are_unchanged(py)?
         {
@@ -119,7 +119,7 @@ impl CompiledFunction {
         let known: Vec<Arc<Trace>> = self.traces().clone();
         let mut stale = None;
         for trace in known.iter().rev() {
-            if !trace.accepts(arguments)? || !trace.numbers.is_valid_for(&inputs) {
+            if !trace.accepts(arguments)? {
                 continue;
             }
             if trace.captures.are_unchanged(py)? {
@@ -228,7 +228,7 @@ impl CompiledFunction {
             arguments: arguments.iter().map(Argument::argument_type).collect(),
             has_used_sizes: recorded.has_used_sizes,
             numbers: recorded.numbers,
-            captured_arrays: recorded.captured,
+            implicit_operands: recorded.implicit_operands,
             captures: Captures::new(py, capture_descriptions)?,
             cached,
             structure,
@@ -257,7 +257,8 @@ fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
 }
 
 impl Trace {
-    /// Whether the arguments at tracing had the types of these arguments.
+    /// Whether the arguments at tracing had the types of these arguments, and the trace is valid for the
+    /// numbers and sizes among these.
     fn accepts(&self, arguments: &[Argument<'_>]) -> PyResult<bool> {
         if self.arguments.len() != arguments.len() {
             return Ok(false);
@@ -267,19 +268,34 @@ impl Trace {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(self.numbers.is_empty() || self.numbers.is_valid_for(&self.number_inputs(arguments)))
+    }
+
+    /// The numbers among the arguments, then the sizes that the function read.
+    fn number_inputs(&self, arguments: &[Argument<'_>]) -> Vec<Literal> {
+        let mut operands = Vec::new();
+        arguments.iter().for_each(|argument| argument.add_operands(&mut operands));
+        let numbers = operands.iter().filter_map(|operand| operand.input());
+        let sizes = self.implicit_operands.iter().filter_map(|operand| match operand {
+            ImplicitOperand::Size { parameter, axis, .. } => operands.get(*parameter)?.size(*axis),
+            ImplicitOperand::Captured(_) => None,
+        });
+        numbers.chain(sizes).collect()
     }
 
     /// Visits the held objects for the garbage collector.
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.arguments.iter().try_for_each(|argument| argument.traverse(visit))?;
-        self.captured_arrays.iter().try_for_each(|object| visit.call(object))?;
+        self.implicit_operands.iter().try_for_each(|operand| match operand {
+            ImplicitOperand::Captured(object) => visit.call(object),
+            ImplicitOperand::Size { .. } => Ok(()),
+        })?;
         self.structure.traverse(visit)?;
         self.captures.traverse(visit)
     }
 
-    /// The operands of the computation: arrays and number inputs among the arguments, then captured
-    /// arrays.
+    /// The operands of the computation: arrays and number inputs among the arguments, then the implicit
+    /// ones.
     fn operands<'py>(
         &self,
         py: Python<'py>,
@@ -289,8 +305,19 @@ impl Trace {
         for argument in arguments {
             argument.into_operands(&mut operands);
         }
-        for object in &self.captured_arrays {
-            operands.push(Operand::from_python(object.bind(py), "captured array")?);
+        for operand in &self.implicit_operands {
+            operands.push(match operand {
+                ImplicitOperand::Captured(object) => {
+                    Operand::from_python(object.bind(py), "captured array")?
+                }
+                ImplicitOperand::Size { parameter, axis, .. } => {
+                    // Another thread may have changed the shape after the trace accepted it.
+                    let size = operands.get(*parameter).and_then(|array| array.size(*axis));
+                    Operand::Number(size.ok_or_else(|| {
+                        PyValueError::new_err("an argument changed its shape during the call")
+                    })?)
+                }
+            });
         }
         Ok(operands)
     }

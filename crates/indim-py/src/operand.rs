@@ -135,6 +135,18 @@ impl<'py> Operand<'py> {
         }
     }
 
+    /// The size of an axis of an array as a number; `None` for a number, and if there is no such axis.
+    pub(crate) fn size(&self, axis: usize) -> Option<Literal> {
+        match self {
+            Operand::Array(array) => array
+                .sizes()
+                .get(axis)
+                .and_then(|&size| i128::try_from(size).ok())
+                .map(Literal::Int),
+            Operand::Number(_) | Operand::Constant(_) => None,
+        }
+    }
+
     /// Whether a computation that was compiled for `expected` takes this operand.
     pub(crate) fn has_type(&self, expected: &OperandType) -> bool {
         match (self, expected) {

@@ -25,6 +25,14 @@ use crate::transformation::{Transformation, Transformed};
 /// Maximum number of operations of a function.
 const MAX_OPERATIONS: usize = 100_000;
 
+/// An operand that no argument of the function is.
+pub(crate) enum ImplicitOperand {
+    /// An array from outside the arguments.
+    Captured(Py<PyAny>),
+    /// The size of an axis of the operand of a parameter; `name` is the name of the number.
+    Size { parameter: usize, axis: usize, name: String },
+}
+
 #[derive(Default)]
 struct Recording {
     computation: Computation,
@@ -34,8 +42,8 @@ struct Recording {
     values: HashMap<String, Binding>,
     /// The numbers among the values that are inputs of the program.
     numbers: Numbers,
-    /// Arrays from outside the arguments, bound to the last parameters.
-    captured: Vec<Py<PyAny>>,
+    /// The operands of the last parameters.
+    implicit_operands: Vec<ImplicitOperand>,
     /// Whether the function read sizes, so that the recording is valid for these sizes alone.
     has_used_sizes: bool,
 }
@@ -59,7 +67,7 @@ type RecordedBody<'py> = (Bound<'py, Recorder>, Vec<String>, Vec<String>, Vec<i6
 /// A finished recording.
 pub(crate) struct RecordedFunction {
     pub(crate) computation: Computation,
-    pub(crate) captured: Vec<Py<PyAny>>,
+    pub(crate) implicit_operands: Vec<ImplicitOperand>,
     pub(crate) has_used_sizes: bool,
     /// The guards on number arguments: the numbers for which the recording is valid.
     pub(crate) numbers: NumberProgram,
@@ -76,7 +84,7 @@ impl Recorder {
         let computation = Computation { outputs, ..recording.computation };
         RecordedFunction {
             computation,
-            captured: recording.captured,
+            implicit_operands: recording.implicit_operands,
             has_used_sizes: recording.has_used_sizes,
             numbers: recording.numbers.program(),
         }
@@ -208,6 +216,12 @@ impl Recorder {
             .transpose()
     }
 
+    /// The size of an axis of an argument as a number, which each call reads: its name and its present value.
+    /// `None` if no argument has this name.
+    fn size(&self, parameter: &str, axis: usize) -> Option<(String, usize)> {
+        self.recording().size(parameter, axis)
+    }
+
     /// Makes the recording valid only for the present value of a number.
     fn pin(&self, name: &str) {
         if let Some(Binding::Input(number)) = self.recording().values.get(name) {
@@ -222,7 +236,8 @@ impl Recorder {
         array: &Bound<'py, PyAny>,
     ) -> PyResult<ValueDescription<'py>> {
         let description = self.parameter(name, array)?;
-        self.recording().captured.push(array.clone().unbind());
+        let captured = ImplicitOperand::Captured(array.clone().unbind());
+        self.recording().implicit_operands.push(captured);
         Ok(description)
     }
 
@@ -437,6 +452,31 @@ impl Recording {
         let binding = number.map_or(Binding::Number(value), Binding::Input);
         self.values.insert(name.clone(), binding);
         name
+    }
+
+    /// The number that stands for the size of an axis of a parameter, added at its first use.
+    fn size(&mut self, parameter: &str, axis: usize) -> Option<(String, usize)> {
+        let of_array = self.computation.parameters.iter().position(|name| name == parameter)?;
+        // Each implicit operand has a parameter after those of the arguments.
+        if of_array >= self.computation.parameters.len() - self.implicit_operands.len() {
+            return None;
+        }
+        let Some(Binding::Array(value)) = self.values.get(parameter) else { return None };
+        let size = value.array_type().ok()?.shape[axis];
+        let is_known = |operand: &&ImplicitOperand| {
+            matches!(operand, ImplicitOperand::Size { parameter, axis: known, .. }
+                if *parameter == of_array && *known == axis)
+        };
+        if let Some(ImplicitOperand::Size { name, .. }) =
+            self.implicit_operands.iter().find(is_known)
+        {
+            return Some((name.clone(), size));
+        }
+        let number = Literal::Int(i128::try_from(size).ok()?);
+        let name = self.number(&format!("{parameter}_size_{axis}"), number);
+        let operand = ImplicitOperand::Size { parameter: of_array, axis, name: name.clone() };
+        self.implicit_operands.push(operand);
+        Some((name, size))
     }
 
     /// Adds the result of an operator on numbers; the name is `None` if the result is a constant.

@@ -36,18 +36,19 @@ def test_a_function_runs_once_for_types_and_ranks():
     assert len(runs) == 3 == f.trace_count
 
 
-def test_a_function_that_looks_at_sizes_runs_once_for_each():
-    runs = []
+def test_a_function_that_looks_at_sizes_runs_once_for_all_or_for_each():
+    for divided, count in [(lambda x: x / x.shape[0], 1), (lambda x: x / len(x), 2)]:
+        runs = []
 
-    @indim.jit
-    def mean_of_sizes(x):
-        runs.append(1)
-        return x / x.shape[0]
+        @indim.jit
+        def mean_of_sizes(x):
+            runs.append(1)
+            return divided(x)
 
-    assert mean_of_sizes(np.ones(2)).tolist() == [0.5, 0.5]
-    assert mean_of_sizes(np.ones(4)).tolist() == [0.25] * 4
-    mean_of_sizes(np.ones(4))
-    assert len(runs) == 2
+        assert mean_of_sizes(np.ones(2)).tolist() == [0.5, 0.5]
+        assert mean_of_sizes(np.ones(4)).tolist() == [0.25] * 4
+        mean_of_sizes(np.ones(4))
+        assert len(runs) == count
 
 
 OPERATORS = {

@@ -216,3 +216,87 @@ def test_axes_of_2_to_the_31_elements_follow_short_ones():
     for n, m in [(4, 5), (2**31 - 1, 2**31 - 2), (3, 4)]:
         x = np.empty((0, n, m), np.uint8)
         assert im.evaluate("sum(x * 0.5)") == 0
+
+
+def counting(function):
+    """The compiled function, and a list with an entry for each trace."""
+    traces = []
+
+    def traced(*arguments):
+        traces.append(1)
+        return function(*arguments)
+
+    return im.jit(traced), traces
+
+
+NUMBERS_OF_SIZES = {
+    "quotient": lambda x: x / x.shape[0],
+    "last axis": lambda x: x * x.shape[-1] + x.shape[0],
+    "product": lambda x: x.sum() / x.size,
+    "arithmetic": lambda x: x * ((x.shape[0] - 1) / (2 * x.shape[1])) - x.shape[0] // 2 % 3,
+    "comparison": lambda x: x + x.shape[0] if x.shape[0] > 1 else x,
+    "choice": lambda x: np.where(x > x.shape[0], x, x.shape[1]),
+    "whole shape": lambda x: x * (1 if x.shape > (2, 0) else 2),
+    "gradient": im.grad(lambda x: (x * x).sum() / x.shape[0]),
+    "batch": im.vmap(lambda row: row * row.shape[0]),
+    "batch of columns": im.vmap(lambda column: column - column.shape[0], in_axes=1, out_axes=1),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS_OF_SIZES)
+def test_sizes_that_a_function_reads_are_numbers_of_each_call(name):
+    function = NUMBERS_OF_SIZES[name]
+    f, traces = counting(function)
+    generator = np.random.default_rng(5)
+    for shape in [(3, 4), (5, 4), (6, 7), (7, 2), (6, 7), (1, 9), (9, 1), (0, 3), (300, 200), (3, 4)]:
+        x = generator.uniform(0.5, 9, shape)
+        np.testing.assert_allclose(f(x), im.jit(function)(x), rtol=1e-13, err_msg=f"{name} {shape}")
+    expected = {
+        "gradient": lambda x: 2 * x / len(x),
+        "batch": lambda x: x * x.shape[1],
+        "batch of columns": lambda x: x - len(x),
+    }
+    np.testing.assert_allclose(f(x), expected.get(name, function)(x), rtol=1e-13)
+    assert len(traces) <= 4, "only a comparison whose truth changes asks for another trace"
+
+
+def test_sizes_of_every_use_are_those_of_the_call():
+    uses = {
+        "loop": lambda x: sum(x[i] for i in range(x.shape[0])),
+        "length": lambda x: x * len(x),
+        "shape of a new array": lambda x: x + np.ones(x.shape),
+        "reshape": lambda x: x.reshape(x.shape[0] * x.shape[1]),
+        "slice": lambda x: x[: x.shape[0] // 2 + 1],
+        "unpacking": lambda x: (lambda rows, columns: x.reshape(columns, rows) / rows)(*x.shape),
+        "computed value": lambda x: x[1:] * x[1:].shape[0],
+        "exponent": lambda x: x ** x.shape[0],
+        "text": lambda x: x * len(f"{x.shape[0]}"),
+        "function": lambda x: x / np.sqrt(x.shape[0]) + max(x.shape),
+        "equal shapes": lambda x: x * (1 if x.shape == x.T.shape else 2),
+        "key": lambda x: x * {2: 5.0}.get(x.shape[0], 3.0),
+        "shape of NumPy": lambda x: x * np.shape(x)[0] + np.size(x),
+        "helper": lambda x: np.stack([x, np.full(x.shape, float(x.shape[1]))]),
+    }
+    for name, function in uses.items():
+        f = im.jit(function)
+        for shape in [(2, 3), (4, 3), (5, 6), (2, 6), (4, 3), (12, 2)]:
+            x = np.random.default_rng(6).uniform(0.5, 2, shape)
+            np.testing.assert_allclose(f(x), function(x), rtol=1e-13, err_msg=f"{name} {shape}")
+
+
+def test_sizes_within_containers_and_beside_numbers_and_captured_arrays():
+    scale = np.array(2.0)
+    f, traces = counting(lambda pair, k: pair["x"] * scale / pair["y"].shape[0] + k + pair["x"].shape[0])
+    for length, other, k in [(3, 5, 1), (4, 6, 2), (7, 7, 3)]:
+        x, y = np.arange(length, dtype=float), np.ones(other)
+        np.testing.assert_allclose(f({"x": x, "y": y}, k), x * scale / other + k + length, rtol=1e-15)
+        scale[...] += 1
+    assert len(traces) == 1
+
+
+def test_a_size_that_an_element_type_does_not_hold_is_an_error():
+    f = im.jit(lambda x: x + x.shape[0])
+    x = np.ones(100, np.int8)
+    np.testing.assert_array_equal(f(x), x + 100)
+    with pytest.raises(im.ExprError, match="200 is not a value of i8"):
+        f(np.ones(200, np.int8))

@@ -210,7 +210,7 @@ def name_of(value):
     frame = sys._getframe(1)
     # The caller of `trace` is outside the function.
     while frame is not None and frame.f_code.co_name != "trace":
-        if _package(frame.f_globals.get("__name__")) not in _LIBRARIES:
+        if not is_library(frame.f_globals.get("__name__")):
             found = _name_in(frame, value)
             if found is not None:
                 return found
@@ -221,6 +221,11 @@ def name_of(value):
 #: Packages whose frames may lie between the traced function and the call of ``name_of``; their names are
 #: not the user's.
 _LIBRARIES = ("indim", "numpy", "xarray", "pandas", "dask", "cubed")
+
+
+def is_library(module):
+    """Whether a module is of indim or of a library that traced functions call."""
+    return _package(module) in _LIBRARIES
 
 
 def _name_in(frame, value):

@@ -6,6 +6,7 @@ function.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 import sys
@@ -72,6 +73,7 @@ class Recording:
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
         *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
+        "_origins",
     )
 
     def __init__(self, recorder, function, outer=None):
@@ -83,6 +85,8 @@ class Recording:
         #: The array namespace of traced values, if not indim.
         self.namespace = None if outer is None else outer.namespace
         self.sources = []
+        #: ``(source, removed)`` of each parameter, by name.
+        self._origins = {}
         self._lifted = {}
         #: Whether NumPy requested the elements of a traced value.
         self.has_requested_elements = False
@@ -125,13 +129,29 @@ class Recording:
         the axis ``removed``; messages call it ``name``, or as the source."""
         name = name or (source._value_text if source._value_text.isidentifier() else "x")
         description = self._recorder.parameter_like(name, self.outer.recorder(name), source._name, removed)
-        self.sources.append(source._snapshot())
+        source = source._snapshot()
+        self.sources.append(source)
+        self._origins[description[0]] = source, removed
         return Tracer(self, description)
 
     def argument(self, value):
         """The value that the function gets for an argument: a separate parameter, even if two arguments are
         the same value."""
         return self.parameter(self.outer.lift(value)) if isinstance(value, Tracer) else value
+
+    def size_of(self, tracer, axis):
+        """The size of an axis of a value of this recording: a :class:`Number` if the value is an argument of
+        the compiled function, or stands for one; otherwise plain, for a program valid for these sizes alone.
+        """
+        recording, value, axis_there = self, tracer, axis
+        while recording.outer is not None and value._name in recording._origins:
+            value, removed = recording._origins[value._name]
+            axis_there += removed is not None and axis_there >= removed
+            recording = value._recording
+        found = None
+        if recording.outer is None:
+            found = recording.recorder(value._value_text).size(value._name, axis_there)
+        return tracer._used_shape()[axis] if found is None else Number(recording, *found)
 
     def as_function(self, results):
         """The recorded function for a step of the recorder around: its recorder, and the names of its results
@@ -217,6 +237,12 @@ def as_identifier(name):
 #: The versions of the array API standard that `array_api.py` has; each contains those before it.
 _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
+
+def _is_library(frame):
+    """Whether the code of a frame is indim's own, or of a library that computes with plain sizes."""
+    return _captured.is_library(frame.f_globals.get("__name__"))
+
+
 #: Maximum number of parts of a traced array that Python iterates over: each adds operations to the program.
 LONGEST_ITERATION = 16
 
@@ -254,17 +280,29 @@ class Tracer:
 
     @property
     def shape(self):
+        if _is_library(sys._getframe(1)):
+            return self._used_shape()
+        return self._shape_numbers()
+
+    def _shape_numbers(self):
+        """The sizes as numbers that may differ at the next call, as far as they are those of arguments."""
+        self._recording.recorder(self._value_text)
+        return tuple([self._recording.size_of(self, axis) for axis in range(self.ndim)])
+
+    def _used_shape(self):
+        """The sizes as plain numbers; the program is then valid for these sizes alone."""
         self._recording.recorder(self._value_text).use_sizes()
         return self._shape
 
     @property
     def size(self):
-        return int(np.prod(self.shape, dtype=object))
+        is_library = _is_library(sys._getframe(1))
+        return math.prod(self._used_shape() if is_library else self._shape_numbers())
 
     def __len__(self):
         if not self._shape:
             raise TypeError("an array of rank 0 has no length")
-        return self.shape[0]
+        return self._used_shape()[0]
 
     def __repr__(self):
         return f"Tracer({self._value_text} : {self._dtype}{list(self._shape)})"
