@@ -12,15 +12,18 @@
 //!   sizes which ports leave open; `shape_lists.rs`: lists that a network computes from sizes.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `control.rs`: its loops and branches;
 //!   `call.rs`: a layer with its operands; `operation.rs`: the table of operations. The lowerings are in
-//!   `activation.rs`, `elementwise.rs`, `fourier.rs`, `gather.rs`, `interpolate.rs`, `product.rs`,
-//!   `recurrent.rs`, `reduction.rs`, `scatter.rs`, `slice.rs`, `sort.rs`, `view.rs` and `windows.rs`.
+//!   `activation.rs`, `attention.rs`, `blocks.rs`, `elementwise.rs`, `fourier.rs`, `gather.rs`,
+//!   `interpolate.rs`, `product.rs`, `recurrent.rs`, `reduction.rs`, `scatter.rs`, `slice.rs`, `sort.rs`,
+//!   `view.rs` and `windows.rs`.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod activation;
+mod attention;
 mod attribute_table;
 mod attributes;
+mod blocks;
 mod build;
 mod call;
 mod constants;

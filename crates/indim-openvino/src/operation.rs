@@ -11,6 +11,8 @@ use indim_graph::Array;
 use indim_ops::Op;
 
 use crate::activation;
+use crate::attention;
+use crate::blocks;
 use crate::call::{Call, LoweringResult};
 use crate::elementwise;
 use crate::fourier;
@@ -210,6 +212,7 @@ const TABLE: &[Operation] = &[
     // Products.
     row("MatMul", 1, 2, Custom(product::mat_mul)),
     full_row("Einsum", 7, 1..=VARIADIC, &[], Custom(product::einsum)),
+    full_row("ScaledDotProductAttention", 13, 3..=5, &[], Custom(attention::attention)),
     // Convolutions and pooling.
     row("Convolution", 1, 2, Custom(windows::convolution)),
     row("GroupConvolution", 1, 2, Custom(windows::group_convolution)),
@@ -241,6 +244,9 @@ const TABLE: &[Operation] = &[
     full_row("Interpolate", 11, 2..=3, &[1, 2], Custom(interpolate::eleventh_version)),
     row("ReverseSequence", 1, 2, Custom(view::reverse_sequence)),
     full_row("Tile", 1, 2..=2, &[1], Custom(view::tile)),
+    row("DepthToSpace", 1, 1, Custom(blocks::depth_to_space)),
+    row("SpaceToDepth", 1, 1, Custom(blocks::space_to_depth)),
+    row("ShuffleChannels", 1, 1, Custom(blocks::shuffle_channels)),
     full_row("Range", 1, 3..=3, &[0, 1, 2], Custom(view::range)),
     // Functions of shapes.
     row("ShapeOf", 1, 1, Shape(view::shape_of)),

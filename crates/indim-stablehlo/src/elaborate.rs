@@ -173,6 +173,7 @@ impl<'m> Elaborator<'m> {
                 self.reduce(operation, &operands, lowering == Lowering::ReduceWindow)?
             }
             Lowering::Scatter => self.scatter(operation, &operands)?,
+            Lowering::SelectAndScatter => vec![self.select_and_scatter(operation, &operands)?],
             Lowering::Sort => self.sort(operation, &operands)?,
             Lowering::While => self.while_loop(operation, &operands)?,
             Lowering::Case | Lowering::If => {

@@ -37,6 +37,7 @@ pub(super) enum Lowering {
     Reduce,
     ReduceWindow,
     Scatter,
+    SelectAndScatter,
     Map,
     While,
     /// `case` and `if`; the index of an `if` is a bool, and its first region is that of true.
@@ -175,6 +176,7 @@ impl Lowering {
             Lowering::Reduce => &["dimensions", "applies"],
             Lowering::ReduceWindow => windows::REDUCE_WINDOW_ATTRIBUTES,
             Lowering::Scatter => gather::SCATTER_ATTRIBUTES,
+            Lowering::SelectAndScatter => windows::SELECT_AND_SCATTER_ATTRIBUTES,
             Lowering::Map => &["dimensions"],
             Lowering::Sort => &["dimension", "is_stable"],
             Lowering::TopK => &["k"],
@@ -248,6 +250,7 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("return", Lowering::Return),
     ("reverse", Lowering::Array(ArrayOperation::Reverse)),
     ("scatter", Lowering::Scatter),
+    ("select_and_scatter", Lowering::SelectAndScatter),
     ("slice", Lowering::Array(ArrayOperation::Slice)),
     ("sort", Lowering::Sort),
     ("torch_index_select", Lowering::Array(ArrayOperation::TorchIndexSelect)),

@@ -8,6 +8,7 @@ use super::dense::Dense;
 use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::syntax::{Block, SyntaxOperation, Type};
 use indim_xla::reducer::{Reducer, ReducerBody, Update};
+use indim_xla::select_scatter::SelectAndScatter;
 use indim_xla::sort::Comparator;
 
 /// The reducer of a reduction; `None` if indim lacks it.
@@ -51,6 +52,21 @@ pub(super) fn updates_of(
     let mut body = ReducerBody::default();
     let results = results_of(block, attributes, &mut body)?;
     (block.arguments.len() == 2 * results.len()).then(|| body.updates(&results)).flatten()
+}
+
+/// The bodies of a `select_and_scatter`; `None` if indim lacks them.
+pub(super) fn select_and_scatter_of(
+    operation: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
+) -> Option<SelectAndScatter> {
+    let [select, scatter] = &operation.regions[..] else { return None };
+    let returned = |block: &Block| {
+        let mut body = ReducerBody::default();
+        let [result] = results_of(block, attributes, &mut body)?[..] else { return None };
+        (block.arguments.len() == 2).then_some((body, result))
+    };
+    let (select, scatter) = (returned(select)?, returned(scatter)?);
+    SelectAndScatter::of((&select.0, select.1), (&scatter.0, scatter.1))
 }
 
 fn of_block(block: &Block, attributes: &AttributeReader<'_>) -> Option<Reducer> {

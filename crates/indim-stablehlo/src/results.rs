@@ -36,9 +36,8 @@ impl Elaborator<'_> {
             .map_err(fail)?;
         let fact = match mapped_type {
             Operation::Iota(axis) => ArrayFact::Iota(axis),
-            Operation::BroadcastInDim(_) | Operation::Reshape => {
-                ArrayFact::of_scalar(operands, &value)
-            }
+            Operation::BroadcastInDim(dims) => ArrayFact::of_broadcast(operands, &dims, &value),
+            Operation::Reshape => ArrayFact::of_scalar(operands, &value),
             _ => ArrayFact::None,
         };
         Ok(XlaValue::Array(ArrayValue { value, fact }))
@@ -152,6 +151,22 @@ impl Elaborator<'_> {
         let builder = &self.model_builder.builder;
         let results = scatter.build(builder, &updates, &known);
         Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
+    }
+
+    pub(super) fn select_and_scatter(
+        &self,
+        operation: &SyntaxOperation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let Some(pool) = reducer::select_and_scatter_of(operation, &self.attributes) else {
+            let what = "a select_and_scatter with these bodies is".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        };
+        let window = windows::of_reduce_window(operation, &self.attributes)?;
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
+        let result = pool.build(&self.model_builder.builder, &known, &window);
+        Ok(XlaValue::from(result.map_err(fail)?))
     }
 
     pub(super) fn sort(

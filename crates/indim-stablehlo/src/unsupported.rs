@@ -8,6 +8,7 @@ use super::attribute::AttributeReader;
 use super::lowering::{ExpectOperation, Lowering};
 use super::reducer;
 use super::syntax::{Block, Module, SyntaxOperation, Type};
+use indim_xla::select_scatter::UNKNOWN_BODIES;
 
 /// Checks the function `entry` and all functions that it calls.
 ///
@@ -181,6 +182,11 @@ impl<'m> UnsupportedWalk<'m> {
             Lowering::Scatter if reducer::updates_of(operation, self.attributes).is_none() => {
                 let reason = "its body is not the update, or a sum, product, maximum or minimum of each pair";
                 self.add(operation, &operation.name, Some(reason));
+            }
+            Lowering::SelectAndScatter
+                if reducer::select_and_scatter_of(operation, self.attributes).is_none() =>
+            {
+                self.add(operation, &operation.name, Some(UNKNOWN_BODIES));
             }
             Lowering::CustomCall => {
                 let target = call_target(operation, self.attributes);

@@ -27,6 +27,10 @@ pub(super) const CONVOLUTION_ATTRIBUTES: &[&str] = &[
 pub(super) const REDUCE_WINDOW_ATTRIBUTES: &[&str] =
     &["window_dimensions", "window_strides", "base_dilations", "window_dilations", "padding"];
 
+/// Names of the attributes of `select_and_scatter`.
+pub(super) const SELECT_AND_SCATTER_ATTRIBUTES: &[&str] =
+    &["window_dimensions", "window_strides", "padding"];
+
 /// The convolution with its attributes.
 ///
 /// # Errors
@@ -68,7 +72,7 @@ pub(super) fn convolution(
     Ok(ConvolutionOperation { axes, window, feature_groups, batch_groups })
 }
 
-/// The windows of `reduce_window`.
+/// The windows of `reduce_window` or `select_and_scatter`.
 ///
 /// # Errors
 /// `attribute`.

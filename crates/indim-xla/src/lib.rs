@@ -2,16 +2,17 @@
 //!
 //! Read in this order:
 //!
-//! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `gather.rs`, `scatter.rs`,
-//!   `dot.rs`, `fourier.rs`: lowering of operations; `reducer.rs`, `reduction.rs`: reductions; `sort.rs`:
-//!   sorts; `windows.rs`: convolutions and reductions of windows; `scan.rs`: scans as windows;
-//!   `value.rs`: values, which are arrays or tuples.
+//! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `bitcast.rs`, `gather.rs`,
+//!   `scatter.rs`, `dot.rs`, `fourier.rs`: lowering of operations; `reducer.rs`, `reduction.rs`: reductions;
+//!   `sort.rs`: sorts; `windows.rs`: convolutions and reductions of windows; `select_scatter.rs`: gradients
+//!   of pools; `scan.rs`: scans as windows; `value.rs`: values, which are arrays or tuples.
 //! * `hlo/`: HLO, as text and protobuf. StableHLO is in `indim-stablehlo`.
 //! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`, `legal_indices.rs`: decompositions for it;
 //!   `dot_plan.rs`: values that are written as matrix products; `element.rs`: elements as text.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+mod bitcast;
 mod compose;
 pub mod dot;
 pub mod dot_plan;
@@ -27,6 +28,7 @@ pub mod reducer;
 pub mod reduction;
 pub mod scan;
 pub mod scatter;
+pub mod select_scatter;
 pub mod sort;
 pub mod value;
 pub mod windows;

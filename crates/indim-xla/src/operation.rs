@@ -6,6 +6,7 @@ use indim_model::{BroadcastRule, FormatErrorKind};
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use indim_shape::{Diagnostic, RuleSet, TargetRule};
 
+use super::bitcast::bitcast;
 use super::dot::DotOperation;
 use super::fourier::FourierOperation;
 use super::gather::{GatherOperation, dynamic_slice, dynamic_update_slice, torch_index_select};
@@ -312,19 +313,6 @@ fn check_alignment(operands: &[Value], dims: Option<&[i64]>) -> Result<(), Forma
     }
     let problem = "aligns the operands otherwise than NumPy's rule";
     Err(FormatErrorKind::attribute("broadcast_dimensions", problem))
-}
-
-fn bitcast(b: &GraphBuilder, operand: &Value, stated: &ArrayType) -> BuildResult {
-    let from = operand.array_type()?;
-    // A bitcast to the same type is allowed for every type.
-    if from.dtype == stated.dtype {
-        return Ok(operand.clone());
-    }
-    if from.dtype.size() != stated.dtype.size() {
-        let what = format!("a bitcast of {} to {}, elements of another width, is", from, stated);
-        return Err(FormatErrorKind::Unsupported { what });
-    }
-    Ok(b.bitcast(operand, stated.dtype)?)
 }
 
 fn slice(b: &GraphBuilder, operand: &Value, ranges: &[[i64; 3]]) -> BuildResult {

@@ -6,7 +6,11 @@
 use indim_ops::{DType, Fact, Op, ReduceOp};
 
 /// Maximum bytes of a term; no known body is longer.
-const MAX_TERM_BYTES: usize = 2048;
+const MAX_TERM_BYTES: usize = 8192;
+
+/// The text of JAX's `logaddexp`: a NaN, or a difference of equal infinities, stays.
+const LOG_ADD_EXP: &str = "select(ne(sub(0,1),sub(0,1)),add(0,1),\
+                           add(log1p(exp(neg(abs(sub(0,1))))),max(0,1)))";
 
 /// The body of a reduction, scatter or sort as terms: each argument, constant and operation adds one.
 #[derive(Debug, Default)]
@@ -23,6 +27,8 @@ pub enum Reducer {
     /// An arg-reduction: the extreme of the first operand, and the second operand at its position, the
     /// smallest at ties.
     ArgReduction(ReduceOp),
+    /// `logaddexp` of one operand, as JAX writes it.
+    LogSumExp,
 }
 
 /// How a scatter combines an update with an element.
@@ -41,13 +47,28 @@ impl ReducerBody {
     /// The term of a constant NaN.
     pub const NAN: &str = "nan";
 
-    /// Adds a constant; only 0 and NaN are terms of known bodies.
+    /// Adds a constant; only 0, NaN and the largest numbers of signed integers are terms of known bodies.
     pub fn constant(&mut self, value: Option<f64>) -> usize {
+        let largest = |value: f64| {
+            let bits = [16_u32, 32, 64].into_iter().find(|&bits| value == largest_integer(bits));
+            bits.map(|bits| format!("max{bits}"))
+        };
         self.add(match value {
             Some(0.0) => Some(Self::ZERO.to_owned()),
             Some(value) if value.is_nan() => Some(Self::NAN.to_owned()),
-            _ => None,
+            Some(value) => largest(value),
+            None => None,
         })
+    }
+
+    /// Adds a bitcast to a signed integer type.
+    pub fn bitcast(&mut self, to: DType, operands: &[usize]) -> usize {
+        let operand = match operands {
+            &[operand] if matches!(to, DType::I16 | DType::I32 | DType::I64) => self.term(operand),
+            _ => None,
+        };
+        let term = operand.map(|operand| format!("bits{}({operand})", 8 * to.size()));
+        self.add(term.filter(|term| term.len() <= MAX_TERM_BYTES))
     }
 
     /// The text of a term; `None` for terms that no known body has.
@@ -88,6 +109,9 @@ impl ReducerBody {
         {
             return Some(Reducer::ArgReduction(op));
         }
+        if results == [LOG_ADD_EXP] {
+            return Some(Reducer::LogSumExp);
+        }
         let count = results.len();
         let fold = |(number, result): (usize, &&str)| fold(result, number, number + count);
         results.iter().enumerate().map(fold).collect::<Option<_>>().map(Reducer::Folds)
@@ -105,6 +129,11 @@ impl ReducerBody {
         };
         results.iter().enumerate().map(update).collect()
     }
+}
+
+/// The largest signed integer of this many bits, rounded.
+fn largest_integer(bits: u32) -> f64 {
+    ((1_i128 << (bits - 1)) - 1) as f64
 }
 
 /// The operation that folds the element into the accumulator, if the term `result` is such an operation

@@ -1,6 +1,6 @@
 //! Lowering of XLA's reductions: several axes at once, from an initial value.
 
-use indim_builder::{GraphBuilder, Value};
+use indim_builder::{GraphBuilder, Reduction, Value};
 use indim_graph::Array;
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op, ReduceOp};
@@ -22,6 +22,7 @@ pub fn reduce(
     let (values, starts) = operands.split_at(operands.len() / 2);
     let count = match reducer {
         Reducer::Folds(ops) => ops.len(),
+        Reducer::LogSumExp => 1,
         Reducer::ArgReduction(_) => 2,
     };
     if operands.len() != 2 * count {
@@ -36,7 +37,23 @@ pub fn reduce(
             each.map(|((&op, value), start)| fold(builder, op, value, start, &axes)).collect()
         }
         Reducer::ArgReduction(op) => arg_reduce(builder, *op, values, starts, &axes),
+        Reducer::LogSumExp => Ok(vec![log_sum_exp(builder, &values[0], &starts[0], axes)?]),
     }
+}
+
+/// The logarithm of the sum of exponentials along axes, from -inf.
+fn log_sum_exp(
+    b: &GraphBuilder,
+    operand: &ArrayValue,
+    start: &ArrayValue,
+    axes: Vec<i64>,
+) -> Result<Value, FormatErrorKind> {
+    let dtype = operand.value.array_type()?.dtype;
+    if start.constant() != Array::identity(ReduceOp::Max, dtype).as_ref() {
+        let what = "a reduction by logaddexp from another value than -inf is".to_owned();
+        return Err(FormatErrorKind::Unsupported { what });
+    }
+    Ok(b.along(Reduction::LogSumExp, &operand.value, axes)?)
 }
 
 /// Axes in descending order, so that the removal of one does not renumber the others.

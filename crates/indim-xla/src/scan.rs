@@ -1,7 +1,7 @@
 //! Scans in the form of `reduce_window`. Windows as long as the axis, with the axis padded on one side to
 //! twice its length minus 1, contain all elements up to each position, or from it on.
 
-use indim_builder::{GraphBuilder, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, Literal};
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, ReduceOp};
@@ -71,9 +71,39 @@ impl ScanWindow {
             return Ok(None);
         }
         let scan = b.scan(op, value, self.axis as i64, self.reverse, false)?;
+        self.with_empty(b, scan, start).map(Some)
+    }
+
+    /// Builds the scan by `logaddexp`; `None` if the initial value is not -inf.
+    ///
+    /// # Errors
+    /// Those of the builder.
+    pub fn log_sum_exp(
+        self,
+        b: &GraphBuilder,
+        value: &Value,
+        start: &ArrayValue,
+    ) -> Result<Option<Value>, FormatErrorKind> {
+        let dtype = value.array_type()?.dtype;
+        if !start.constant().is_some_and(|start| is_identity(ReduceOp::Max, dtype, start)) {
+            return Ok(None);
+        }
+        let options = ReduceOptions::axes(self.axis as i64);
+        let options = options.number("reverse", Literal::Bool(self.reverse));
+        let scan = b.along(Reduction::CumLogSumExp, value, options)?;
+        self.with_empty(b, scan, start).map(Some)
+    }
+
+    /// The scan, with the initial value in the place of the window that contains only padding.
+    fn with_empty(
+        self,
+        b: &GraphBuilder,
+        scan: Value,
+        start: &ArrayValue,
+    ) -> Result<Value, FormatErrorKind> {
         let mut widths = vec![(0, 0, 0); scan.array_type()?.shape.rank()];
         widths[self.axis] = if self.reverse { (0, 1, 0) } else { (1, 0, 0) };
-        Ok(Some(if self.has_empty { b.pad(scan, &start.value, &widths)? } else { scan }))
+        Ok(if self.has_empty { b.pad(scan, &start.value, &widths)? } else { scan })
     }
 }
 

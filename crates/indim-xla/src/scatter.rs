@@ -23,7 +23,7 @@ pub struct ScatterOperation {
 ///
 /// # Errors
 /// `unsupported`.
-fn scatter_op(update: Update, dtype: DType) -> Result<ScatterOp, FormatErrorKind> {
+pub(super) fn scatter_op(update: Update, dtype: DType) -> Result<ScatterOp, FormatErrorKind> {
     Ok(match (update, dtype) {
         (Update::Set, _) => ScatterOp::Set,
         (Update::Fold(Op::Add | Op::Or | Op::Max), DType::Bool) => ScatterOp::Max,

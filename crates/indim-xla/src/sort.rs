@@ -47,13 +47,19 @@ struct ComparisonText {
 }
 
 /// The texts of all recognised comparisons of one key.
-fn comparisons(key: usize, descending: bool) -> [ComparisonText; 3] {
+fn comparisons(key: usize, descending: bool) -> Vec<ComparisonText> {
     let (plain, total) = if descending { ("gt", "total_gt") } else { ("lt", "total_lt") };
     let sides = [2 * key, 2 * key + 1].map(|argument| argument.to_string());
     let canonical_sides = sides.each_ref().map(|side| canonical(side));
-    [(plain, &sides), (plain, &canonical_sides), (total, &canonical_sides)].map(|(op, sides)| {
-        ComparisonText { before: format!("{op}({},{})", sides[0], sides[1]), sides: sides.clone() }
-    })
+    let ordered = |bits: u32| canonical_sides.each_ref().map(|side| ordered_bits(side, bits));
+    let mut texts = vec![(plain, sides), (plain, canonical_sides.clone())];
+    texts.extend([16, 32, 64].map(|bits| (plain, ordered(bits))));
+    texts.push((total, canonical_sides));
+    let text = |(op, sides): (&str, [String; 2])| ComparisonText {
+        before: format!("{op}({},{})", sides[0], sides[1]),
+        sides,
+    };
+    texts.into_iter().map(text).collect()
 }
 
 /// Whether a text is the comparison of this key alone, which is the last one of a comparison by several
@@ -104,6 +110,13 @@ fn canonical(argument: &str) -> String {
     let zero = ReducerBody::ZERO;
     let number = format!("select({is_zero},{zero},{argument})");
     format!("select(ne({argument},{argument}),{},{number})", ReducerBody::NAN)
+}
+
+/// The text of a float's bits as a signed integer in the total order, as XLA compiles `total_lt`.
+fn ordered_bits(float: &str, bits: u32) -> String {
+    let number = format!("bits{bits}({float})");
+    let flipped = commutative("xor", [&number, &format!("max{bits}")]);
+    format!("select(lt({number},{}),{flipped},{number})", ReducerBody::ZERO)
 }
 
 /// The results of `sort`: all operands, sorted by the keys along an axis. A negative axis counts from the

@@ -59,6 +59,28 @@ impl ArrayFact {
             _ => ArrayFact::None,
         }
     }
+
+    /// The fact about a broadcast whose operand has the result's axes `dims`: a count stays a count.
+    pub fn of_broadcast(operands: &[XlaValue], dims: &[i64], result: &Value) -> ArrayFact {
+        match operands {
+            [XlaValue::Array(ArrayValue { fact: ArrayFact::Iota(axis), value })]
+                if is_along(value, *axis, dims, result) =>
+            {
+                ArrayFact::Iota(dims[*axis as usize])
+            }
+            _ => ArrayFact::of_scalar(operands, result),
+        }
+    }
+}
+
+/// Whether a broadcast by `dims` keeps the size of this axis.
+fn is_along(operand: &Value, axis: i64, dims: &[i64], result: &Value) -> bool {
+    let size = |value: &Value, axis: i64| {
+        let shape = value.array_type().ok()?.shape;
+        shape.get(usize::try_from(axis).ok()?).copied()
+    };
+    let of_result = usize::try_from(axis).ok().and_then(|axis| size(result, *dims.get(axis)?));
+    of_result.is_some() && size(operand, axis) == of_result
 }
 
 impl ArrayValue {

@@ -191,9 +191,13 @@ pub fn reduce_window(
     operands: &[ArrayValue],
     window: &WindowAttributes,
 ) -> Result<Vec<Value>, FormatErrorKind> {
-    let Reducer::Folds(ops) = reducer else {
-        let what = "a search for extremes in windows is".to_owned();
-        return Err(FormatErrorKind::Unsupported { what });
+    let ops = match reducer {
+        Reducer::Folds(ops) => ops,
+        Reducer::LogSumExp => return log_sum_exp(builder, operands, window),
+        Reducer::ArgReduction(_) => {
+            let what = "a search for extremes in windows is".to_owned();
+            return Err(FormatErrorKind::Unsupported { what });
+        }
     };
     let (values, starts) = operands.split_at(operands.len() / 2);
     if operands.len() != 2 * ops.len() {
@@ -222,4 +226,25 @@ pub fn reduce_window(
         results.push(builder.reduce_window(&value.value, reduction, init, &windows)?);
     }
     Ok(results)
+}
+
+/// The scan by `logaddexp`, which is the only reduction of windows by it.
+fn log_sum_exp(
+    builder: &GraphBuilder,
+    operands: &[ArrayValue],
+    window: &WindowAttributes,
+) -> Result<Vec<Value>, FormatErrorKind> {
+    let [value, start] = operands else {
+        let (expected, given) = ("two".to_owned(), operands.len());
+        return Err(FormatErrorKind::Count { what: "operands", expected, given });
+    };
+    let scan = match ScanWindow::of(window, &value.value.array_type()?.shape) {
+        Some(scan) => scan.log_sum_exp(builder, &value.value, start)?,
+        None => None,
+    };
+    let refused = || FormatErrorKind::Unsupported {
+        what: "logaddexp in windows that are no scan, or from another value than -inf, is"
+            .to_owned(),
+    };
+    Ok(vec![scan.ok_or_else(refused)?])
 }

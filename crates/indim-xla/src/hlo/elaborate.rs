@@ -16,7 +16,7 @@ use super::reducer;
 use super::syntax::{Computation, HloShape, Instruction, Module};
 use crate::operation::{Operation, check_type};
 use crate::reduction::reduce;
-use crate::sort::sort;
+use crate::sort::{sort, top_k};
 use crate::value::{ArrayFact, ArrayValue, XlaValue};
 use crate::windows::reduce_window;
 
@@ -171,6 +171,9 @@ impl<'m> Elaborator<'m> {
             Lowering::Parameter => argument(instruction, frame).map_err(fail)?,
             Lowering::Constant => self.constant(instruction)?,
             Lowering::Tuple => XlaValue::tuple(operands).map_err(fail)?,
+            Lowering::CustomCall if is_top_k(instruction, self.text) => {
+                self.top_k(instruction, &operands)?
+            }
             Lowering::Same | Lowering::CustomCall => {
                 let first = operands.into_iter().next();
                 first.ok_or_else(|| fail(wrong_count("operands", "one", 0)))?
@@ -189,6 +192,8 @@ impl<'m> Elaborator<'m> {
                 self.reduce(instruction, &operands, lowering)?
             }
             Lowering::Scatter => self.scatter(instruction, &operands)?,
+            Lowering::SelectAndScatter => self.select_and_scatter(instruction, &operands)?,
+            Lowering::TopK => self.top_k(instruction, &operands)?,
             Lowering::Sort => self.sort(instruction, &operands)?,
             Lowering::While => self.while_loop(instruction, &operands)?,
             Lowering::Conditional => self.conditional(instruction, &operands)?,
@@ -360,6 +365,50 @@ impl<'m> Elaborator<'m> {
         one_or_tuple(results).map_err(fail)
     }
 
+    fn select_and_scatter(
+        &self,
+        instruction: &Instruction,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
+        let bodies = reducer::select_and_scatter_of(instruction, self.module, self.text);
+        let Some(pool) = bodies else {
+            let what = "a select-and-scatter that applies these is".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        };
+        let window = Attributes { text: self.text, instruction }.window()?;
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
+        let result = pool.build(&self.model_builder.builder, &known, &window);
+        Ok(result.map_err(fail)?.into())
+    }
+
+    /// `topk`, or the custom call to which XLA compiles it, in indim's order, as for StableHLO.
+    fn top_k(
+        &self,
+        instruction: &Instruction,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
+        let [operand] = operands else {
+            return Err(fail(wrong_count("operands", "one", operands.len())));
+        };
+        let attributes = Attributes { text: self.text, instruction };
+        if attributes.optional("largest").is_some_and(|largest| largest != "true") {
+            let what = "a topk of the least elements is".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        }
+        let count = match &instruction.shape {
+            Some(HloShape::Tuple(parts)) => match &parts[..] {
+                [HloShape::Array(values, _), _] => values.shape.last().map(|&count| count as i64),
+                _ => None,
+            },
+            _ => None,
+        };
+        let count = count.map_or_else(|| attributes.integer("k"), Ok)?;
+        let results = top_k(&operand.array().map_err(fail)?.value, count).map_err(fail)?;
+        one_or_tuple(results.to_vec()).map_err(fail)
+    }
+
     fn sort(
         &self,
         instruction: &Instruction,
@@ -418,13 +467,18 @@ impl<'m> Elaborator<'m> {
             .map_err(fail)?;
         let fact = match mapped_type {
             Operation::Iota(axis) => ArrayFact::Iota(axis),
-            Operation::HloBroadcast(_) | Operation::Reshape => {
-                ArrayFact::of_scalar(operands, &value)
-            }
+            Operation::HloBroadcast(dims) => ArrayFact::of_broadcast(operands, &dims, &value),
+            Operation::Reshape => ArrayFact::of_scalar(operands, &value),
             _ => ArrayFact::None,
         };
         Ok(XlaValue::Array(ArrayValue { value, fact }))
     }
+}
+
+/// Whether a custom call is the one to which XLA compiles `topk`.
+pub(super) fn is_top_k(instruction: &Instruction, text: &str) -> bool {
+    let attributes = Attributes { text, instruction };
+    attributes.optional("custom_call_target") == Some("\"TopK\"")
 }
 
 /// Groups arrays into the tuples of a type; the recursion is bounded by the parser's nesting limit.

@@ -322,6 +322,7 @@ impl<'t, 'l> Parser<'t, 'l> {
     fn regions(&self, instruction: &mut Instruction, module: &Module) -> ParseResult<()> {
         let names: &[&str] = match instruction.opcode.as_str() {
             "while" => &["condition", "body"],
+            "select-and-scatter" => &["select", "scatter"],
             "conditional" => &["true_computation", "false_computation", "branch_computations"],
             _ => return Ok(()),
         };

@@ -5,8 +5,9 @@ use super::attribute::Attributes;
 use super::literal;
 use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::proto;
-use super::syntax::{Computation, HloShape, Instruction};
+use super::syntax::{Computation, HloShape, Instruction, Module};
 use crate::reducer::{Reducer, ReducerBody, Update};
+use crate::select_scatter::SelectAndScatter;
 use crate::sort::Comparator;
 
 /// The reducer of a computation; `None` if indim lacks it.
@@ -42,6 +43,23 @@ pub(super) fn comparator_of(
     takes_all.then(|| Comparator::of(&body, result, count)).flatten()
 }
 
+/// The bodies of a `select-and-scatter`; `None` if indim lacks them.
+pub(super) fn select_and_scatter_of(
+    instruction: &Instruction,
+    module: &Module,
+    text: &str,
+) -> Option<SelectAndScatter> {
+    let [select, scatter] = instruction.regions[..] else { return None };
+    let returned = |number: usize| {
+        let computation = &module.computations[number];
+        let mut body = ReducerBody::default();
+        let [result] = results_of(computation, text, &mut body)?[..] else { return None };
+        (computation.parameters.len() == 2).then_some((body, result))
+    };
+    let (select, scatter) = (returned(select)?, returned(scatter)?);
+    SelectAndScatter::of((&select.0, select.1), (&scatter.0, scatter.1))
+}
+
 /// The terms that a computation returns, by their indices in `body`.
 fn results_of(computation: &Computation, text: &str, body: &mut ReducerBody) -> Option<Vec<usize>> {
     let count = computation.parameters.len();
@@ -62,6 +80,11 @@ fn results_of(computation: &Computation, text: &str, body: &mut ReducerBody) -> 
             Lowering::Array(ArrayOperation::Elementwise(op)) => Some(op),
             Lowering::Array(ArrayOperation::Compare) => {
                 comparison(Attributes { text, instruction }).ok()?.term()
+            }
+            Lowering::Bitcast | Lowering::Array(ArrayOperation::BitcastConvert) => {
+                let Some(HloShape::Array(to, _)) = &instruction.shape else { return None };
+                terms.push(body.bitcast(to.dtype, &operands));
+                continue;
             }
             _ => None,
         };

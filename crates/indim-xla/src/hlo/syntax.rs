@@ -50,7 +50,7 @@ pub(super) struct Instruction {
     /// Index of the computation that it calls or applies.
     pub(super) called: Option<usize>,
     /// Indices of computations: the condition and the body of a `while`; the branches of a `conditional`, by
-    /// its index, or the one for true before the one for false.
+    /// its index, or the one for true before the one for false; the bodies of a `select-and-scatter`.
     pub(super) regions: Vec<usize>,
     /// The encoded literal of a constant in a protobuf.
     pub(super) literal: Option<Bytes>,

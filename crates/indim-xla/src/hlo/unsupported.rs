@@ -3,9 +3,11 @@
 use indim_model::{FormatError, FormatErrorKind, Location, UnsupportedOperations};
 
 use super::attribute::Attributes;
+use super::elaborate::is_top_k;
 use super::lowering::Lowering;
 use super::reducer;
 use super::syntax::{HloShape, Instruction, Module};
+use crate::select_scatter::UNKNOWN_BODIES;
 
 /// Checks the computation `entry` and all computations that it calls.
 ///
@@ -131,6 +133,13 @@ impl UnsupportedWalk<'_> {
                               minimum of each pair";
                 self.add(instruction, opcode, Some(reason));
             }
+            (Lowering::SelectAndScatter, _)
+                if reducer::select_and_scatter_of(instruction, self.module, self.text)
+                    .is_none() =>
+            {
+                self.add(instruction, opcode, Some(UNKNOWN_BODIES));
+            }
+            (Lowering::CustomCall, _) if is_top_k(instruction, self.text) => {}
             (Lowering::CustomCall, _) => {
                 let attributes = Attributes { text: self.text, instruction };
                 let target = attributes.optional("custom_call_target").unwrap_or("");

@@ -403,7 +403,7 @@ fn mistakes_have_a_code_and_a_line() {
         ("stablehlo.reverse %x, dims = [0, 0] : $T", "axes-not-unique"),
         ("stablehlo.iota dim = 1 : $T", "axis-out-of-range"),
         ("stablehlo.tuple %x : tuple<tensor<4xf32>>", "type-mismatch"),
-        ("stablehlo.bitcast_convert %x : ($T) -> tensor<3x2xi16>", "unsupported"),
+        ("stablehlo.bitcast_convert %x : ($T) -> tensor<3x3xi16>", "unsupported"),
         ("stablehlo.negate %x : $T, $T]", "unexpected"),
         ("stablehlo.negate %x", "unexpected"),
         ("stablehlo.negate \"%x", "unexpected"),

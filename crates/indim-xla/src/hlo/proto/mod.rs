@@ -178,9 +178,9 @@ impl ModuleReader<'_> {
 
     /// The computations of a loop or a branch. Those of a loop are reversed to condition and body,
     /// because a protobuf lists the body first. The first computation of a branch is that of true if the
-    /// index is a bool.
+    /// index is a bool. A `select-and-scatter` lists `select`, then `scatter`.
     fn regions(&self, proto: &HloInstructionProto) -> Result<Vec<usize>, FormatErrorKind> {
-        if !matches!(proto.opcode.as_str(), "while" | "conditional") {
+        if !matches!(proto.opcode.as_str(), "while" | "conditional" | "select-and-scatter") {
             return Ok(Vec::new());
         }
         let ids = proto.called_computation_ids.iter();
