@@ -6,6 +6,7 @@ use indim_graph::{Array, Graph};
 use indim_ops::{ArrayType, DType};
 
 use crate::error::{FormatError, FormatErrorKind, Location};
+use crate::shape_values::can_hold_shape;
 use crate::source_operation::SourceOperation;
 
 /// A model read from a file. It declares its inputs; its graph is built for inputs of given types.
@@ -25,6 +26,12 @@ pub trait Model: Send + Sync {
     /// Version of the operation set of the model, if its format has versions.
     fn opset(&self) -> Option<u32> {
         None
+    }
+
+    /// Whether a shape may depend on elements that are known only after a run, so that the program can be
+    /// built only in stages.
+    fn needs_stages(&self) -> bool {
+        false
     }
 
     /// Location in the file of the [`SourceOperation`] with this number.
@@ -163,6 +170,14 @@ impl ModelInput {
         };
         let sizes: Vec<usize> = self.sizes.as_ref()?.iter().map(known).collect::<Option<_>>()?;
         Some(ArrayType::new(self.dtype?, sizes))
+    }
+
+    /// Whether the file states that the input is a shape: a short list of integers, or a single number.
+    pub fn is_short_list(&self) -> bool {
+        self.array_type().is_some_and(|array_type| {
+            let count = array_type.shape.element_count().ok();
+            can_hold_shape(self.dtype, count, array_type.shape.rank())
+        })
     }
 
     /// The declared type: `f32[N, 3]`, with `?` for undeclared sizes.

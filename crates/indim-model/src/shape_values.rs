@@ -11,7 +11,7 @@ use indim_shape::MAX_RANK;
 use crate::model_builder::integers;
 
 /// Maximum elements of a known value; no shape, list of axes or list of indices has more.
-const MAX_ELEMENTS: usize = 1024;
+pub(crate) const MAX_ELEMENTS: usize = 1024;
 
 /// A value of the graph, with its elements if they are known at build time.
 #[derive(Debug, Clone)]
@@ -58,6 +58,16 @@ fn is_small_type(array_type: &ArrayType) -> bool {
         _ => MAX_RANK,
     };
     array_type.shape.element_count().is_ok_and(|count| count <= most)
+}
+
+/// Whether an input of this type can hold a shape: a short list of integers, or a single number. `count` is the
+/// number of its elements, if it is known.
+pub(crate) fn can_hold_shape(dtype: Option<DType>, count: Option<usize>, rank: usize) -> bool {
+    let is_whole = dtype.is_none_or(|dtype| dtype.is_integer() || dtype == DType::Bool);
+    match count {
+        Some(count) => count <= if is_whole { MAX_RANK } else { 1 },
+        None => is_whole && rank <= 1,
+    }
 }
 
 /// Folds the operation that `make` builds from these operands, if all operands are known and the results

@@ -42,6 +42,8 @@ pub(super) struct OnnxModel {
     pub(super) output_numbers: Vec<ValueNumber>,
     /// The imported opset of ONNX's own operators.
     opset: Option<u32>,
+    /// See [`Model::needs_stages`].
+    needs_stages: bool,
 }
 
 /// An array of the file, with its value in the flattened model.
@@ -86,6 +88,10 @@ impl Model for OnnxModel {
 
     fn opset(&self) -> Option<u32> {
         self.opset
+    }
+
+    fn needs_stages(&self) -> bool {
+        self.needs_stages
     }
 
     /// Location of a node by its position in the list.
@@ -151,6 +157,7 @@ impl OnnxModel {
             outputs,
             output_numbers,
             opset: body.opset("").and_then(|opset| u32::try_from(opset).ok()),
+            needs_stages: false,
         };
         if let Some(kept) = kept {
             model.restrict_to_part(&kept, starts, start_numbers);
@@ -194,6 +201,10 @@ impl OnnxModel {
             inputs.into_iter().zip(core::mem::take(&mut self.input_numbers)).collect();
         let shape_operands: HashSet<ValueNumber> =
             self.nodes.iter().flat_map(shape_operands).collect();
+        self.needs_stages = is_computed_by_loop(&self.nodes, &determines)
+            || numbered.iter().any(|(input, number)| {
+                determines[*number] && !shape_operands.contains(number) && !input.is_short_list()
+            });
         for (input, number) in &mut numbered {
             input.has_default = is_filled[*number];
             input.is_shape =
@@ -204,14 +215,25 @@ impl OnnxModel {
     }
 }
 
+/// Whether a loop computes a value that determines shapes.
+fn is_computed_by_loop(nodes: &[Step], determines: &[bool]) -> bool {
+    let is_loop = |step: &&Step| matches!(step.node.operator, "Loop" | "Scan");
+    let results = nodes.iter().filter(is_loop).flat_map(|step| step.node.results.iter().flatten());
+    results.copied().any(|result| determines[result])
+}
+
 /// Whether the elements of an input can determine shapes: integers and booleans can, and single elements
 /// of any type, such as the bounds of a range, and a short list that a node reads as a shape operand, such as
 /// the scales of axes.
 fn can_determine_shapes(input: &ModelInput, is_shape_operand: bool) -> bool {
-    let is_whole = input.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
+    let is_whole = match input.dtype {
+        Some(dtype) => dtype.is_integer() || dtype == DType::Bool,
+        None => is_shape_operand,
+    };
     let is_one = |sizes: &[DeclaredSize]| sizes.iter().all(|size| *size == DeclaredSize::Known(1));
     let is_list = |sizes: &[DeclaredSize]| match *sizes {
         [DeclaredSize::Known(size)] => is_shape_operand && size <= indim_shape::MAX_RANK,
+        [_] => is_shape_operand,
         _ => false,
     };
     is_whole || input.sizes.as_deref().is_some_and(|sizes| is_one(sizes) || is_list(sizes))

@@ -21,7 +21,7 @@ pub(super) fn starts(
     let outline = outline().unwrap_or_default();
     let start = |name: &str| {
         let mut values = outline.values.iter();
-        let value = values.find(|value| !value.is_internal && value.name == name);
+        let value = values.find(|value| value.run_name() == Some(name));
         described(name, value.map(|value| &value.value_type))
     };
     part.starts().into_iter().map(start).collect()

@@ -30,6 +30,8 @@ pub(super) struct IrModel {
     /// Remarks about the file.
     pub(super) remarks: Vec<String>,
     pub(super) limits: FormatLimits,
+    /// Whether a loop or branch computes a value that determines shapes.
+    has_computed_shape: bool,
 }
 
 /// The rows of the table of operations and the constants of a network and of its bodies.
@@ -68,7 +70,7 @@ impl IrModel {
     pub(super) fn read(source: &SourceFile, options: &ReadOptions) -> Result<IrModel, FormatError> {
         let limits = &options.limits;
         let network = Network::read(text(source)?, limits)?.part(&options.part)?;
-        let Survey { rows, is_shape } = Survey::of(&network)?;
+        let Survey { rows, is_shape, has_computed_shape } = Survey::of(&network)?;
         let plan = NetworkPlan::read(&network, rows, &mut Constants::new(source, limits))?;
         let mut model = IrModel {
             inputs: Vec::new(),
@@ -79,6 +81,7 @@ impl IrModel {
                 .flatten()
                 .collect(),
             limits: *limits,
+            has_computed_shape,
             plan,
             network,
         };
@@ -206,6 +209,10 @@ impl Model for IrModel {
 
     fn outputs(&self) -> Vec<String> {
         self.results.iter().map(|(_, name)| name.clone()).collect()
+    }
+
+    fn needs_stages(&self) -> bool {
+        self.has_computed_shape || self.inputs.iter().any(|it| it.is_shape && !it.is_short_list())
     }
 
     fn build(&self, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError> {

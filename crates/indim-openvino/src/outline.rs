@@ -18,7 +18,7 @@ use crate::call::Call;
 use crate::constants::ShortLists;
 use crate::element_type::element_type;
 use crate::layer::{Layer, Port};
-use crate::network::Network;
+use crate::network::{Body, Network};
 use crate::operation::{Lowering, operation_of};
 use crate::shape_lists::{LayerOperands, ShapeLists};
 use crate::size_sources::size_sources;
@@ -62,7 +62,9 @@ fn walk(
             outputs.extend(operands.into_iter().flatten());
             continue;
         }
-        for body in &network.bodies[network.bodies_of(position)] {
+        let bodies = &network.bodies[network.bodies_of(position)];
+        let first_node = outline.nodes.len();
+        for body in bodies {
             let path = format!("{}/{}.{}", path_end(region), printable(&layer.name), body.name);
             walk(outline, &body.network, (&Arc::from(path.as_str()), options), lists);
         }
@@ -96,9 +98,15 @@ fn walk(
             .then(|| problem(outline, (network, layer), &operands, lists))
             .flatten();
         let node = node(layer, operands.clone(), results, axes);
-        let (is_opaque, region) = (is_opaque[position], region.clone());
-        let node = StatedNode { size_sources, problem, is_opaque, region, ..node };
-        values[position] = outline.add_node(node);
+        values[position] = outline.add_node(StatedNode {
+            size_sources,
+            problem,
+            is_opaque: is_opaque[position],
+            region: region.clone(),
+            bodies: first_node..outline.nodes.len(),
+            shape_operands: shape_operands(layer, bodies),
+            ..node
+        });
         if let Some(&result) = values[position].first() {
             shapes.record(outline, &at, result);
         }
@@ -116,6 +124,17 @@ fn with_open_sizes(stated: &ValueType, given: &[Option<SymbolicSize>]) -> ValueT
         }
     }
     value_type
+}
+
+/// Positions of the operands whose elements must be known at build time. The trip count and the condition of a
+/// `Loop` determine the size of an output that joins the results of its steps.
+fn shape_operands(layer: &Layer, bodies: &[Body]) -> &'static [usize] {
+    let joins = |body: &Body| body.ports.outputs.iter().any(|port| port.parts.is_some());
+    match operation_of(layer) {
+        Ok(_) if layer.is("Loop") && bodies.iter().any(joins) => &[0, 1],
+        Ok(operation) => operation.shape_operands,
+        Err(_) => &[],
+    }
 }
 
 /// The last 200 bytes of a region path, because nested regions make paths long.
@@ -162,6 +181,7 @@ fn node(
         operands,
         results,
         attributes: attributes.map(|(name, text)| (printable(name), shortened(text))).collect(),
+        reads_types: matches!(lowering, Some(Lowering::Shape(_))),
         rule,
         target,
         ..StatedNode::default()

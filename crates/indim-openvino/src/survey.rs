@@ -22,6 +22,8 @@ pub(super) struct Survey {
     pub(super) rows: NetworkRows,
     /// Whether each layer is an input whose elements determine shapes.
     pub(super) is_shape: Vec<bool>,
+    /// Whether a loop or branch computes a value that determines shapes.
+    pub(super) has_computed_shape: bool,
 }
 
 impl Survey {
@@ -32,7 +34,7 @@ impl Survey {
         count_unsupported(network, &mut unsupported);
         unsupported.check()?;
         let operations = operations(network);
-        let is_shape = shape_inputs(network, &operations);
+        let (is_shape, has_computed_shape) = shape_inputs(network, &operations);
         let is_known = layers_with_known_results(network, &operations, &is_shape);
         for (layer, operation) in network.layers.iter().zip(&operations) {
             check_count(layer, operation)?;
@@ -41,6 +43,7 @@ impl Survey {
         Ok(Survey {
             rows: NetworkRows { operations, bodies: NetworkRows::bodies(network)? },
             is_shape,
+            has_computed_shape,
         })
     }
 }
@@ -116,8 +119,8 @@ fn refusal(layer: &Layer) -> Option<String> {
 }
 
 /// For each layer, whether it is an integer input on which a shape operand or the size of a concatenated
-/// loop output depends.
-fn shape_inputs(network: &Network, operations: &[&Operation]) -> Vec<bool> {
+/// loop output depends, or another input that is a shape operand. Also whether a loop or branch lies between.
+fn shape_inputs(network: &Network, operations: &[&Operation]) -> (Vec<bool>, bool) {
     let mut pending: Vec<usize> = Vec::new();
     for (layer, operation) in network.layers.iter().zip(operations) {
         pending.extend(
@@ -142,6 +145,8 @@ fn shape_inputs(network: &Network, operations: &[&Operation]) -> Vec<bool> {
         let trips = layer.sources.first().filter(|_| layer.is("Loop"));
         pending.extend(trips.map(|source| source.layer));
     }
+    let direct: HashSet<usize> = pending.iter().copied().collect();
+    let mut has_computed_shape = false;
     let mut is_seen = vec![false; network.layers.len()];
     let mut is_shape = vec![false; network.layers.len()];
     while let Some(position) = pending.pop() {
@@ -150,12 +155,17 @@ fn shape_inputs(network: &Network, operations: &[&Operation]) -> Vec<bool> {
         }
         let layer = &network.layers[position];
         match operations[position].lowering {
-            Lowering::Parameter => is_shape[position] = is_of_integers(layer),
+            Lowering::Parameter => {
+                is_shape[position] = is_of_integers(layer) || direct.contains(&position);
+            }
             Lowering::Shape(_) => {}
-            _ => pending.extend(layer.sources.iter().map(|source| source.layer)),
+            lowering => {
+                has_computed_shape |= matches!(lowering, Lowering::Control);
+                pending.extend(layer.sources.iter().map(|source| source.layer));
+            }
         }
     }
-    is_shape
+    (is_shape, has_computed_shape)
 }
 
 fn is_of_integers(layer: &Layer) -> bool {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use indim_graph::terminal::printable;
 use indim_model::Location;
-use indim_model::outline::{NodeRole, Outline, StatedNode, SymbolicSize, ValueIndex, ValueType};
+use indim_model::outline::{
+    NodeRole, Outline, OutlineNode, StatedNode, SymbolicSize, ValueIndex, ValueType,
+};
 use indim_shape::{AnyRule, Diagnostic, RuleSet, TargetRule};
 
 use crate::argument_name;
@@ -105,6 +107,7 @@ impl<'m> OutlineWalk<'m> {
         });
         let names: Vec<String> = names.collect();
         let first = names.first().cloned().unwrap_or_default();
+        let (first_node, first_value) = (self.outline.nodes.len(), self.outline.values.len());
         let mut returned = Vec::with_capacity(operation.regions.len());
         for (number, body) in operation.regions.iter().enumerate() {
             let path = format!(
@@ -114,6 +117,14 @@ impl<'m> OutlineWalk<'m> {
             );
             returned.push(self.block(body, &Arc::from(path.as_str())).1);
         }
+        let bodies = first_node..self.outline.nodes.len();
+        let read = self.outline.nodes[first_node..].iter().flat_map(OutlineNode::read);
+        let mut captured: Vec<ValueIndex> = read
+            .chain(returned.iter().flatten().copied())
+            .filter(|&value| value < first_value)
+            .collect();
+        captured.sort_unstable();
+        captured.dedup();
         let types = self.result_types(operation, &names);
         let lowering = Lowering::of(&operation.name);
         let (role, rule) = self.role(lowering, operation);
@@ -143,12 +154,15 @@ impl<'m> OutlineWalk<'m> {
             results: names.into_iter().zip(types).collect(),
             attributes: self.attribute_texts(operation),
             is_opaque: self.refused.is_unsupported(operation),
+            bodies,
+            captured,
             role,
             rule,
             target,
             size_sources,
             given,
             problem,
+            ..StatedNode::default()
         });
         let mut node = node.into_iter();
         if let Some(scope) = self.scopes.last_mut() {

@@ -8,7 +8,7 @@
 //! * `stated.rs`: builds outlines of formats that state all types.
 //! * `contradiction.rs`: contradictions between stated types and the types that nodes compute.
 //! * `text.rs`: an outline as text; `needed.rs`: the nodes that a run needs, and the values that replace
-//!   opaque ones.
+//!   opaque ones; `stages.rs`: the stages of a run whose sizes depend on data.
 
 mod broadcast;
 mod condition;
@@ -16,6 +16,7 @@ mod contradiction;
 mod needed;
 mod node;
 mod size;
+mod stages;
 mod stated;
 mod text;
 mod value_type;
@@ -25,6 +26,7 @@ pub use condition::NamedCondition;
 pub use contradiction::{Contradiction, SizeNames};
 pub use node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex, operator_label};
 pub use size::SymbolicSize;
+pub use stages::OutlineStage;
 pub use stated::StatedNode;
 pub use value_type::ValueType;
 

@@ -38,8 +38,8 @@ impl Outline {
             else {
                 continue;
             };
-            match Self::is_computed(node, &is_available) {
-                true => worklist.extend(node.operands.iter().flatten()),
+            match self.is_computed(node, &is_available) {
+                true => worklist.extend(node.read()),
                 false => required_values.push(index),
             }
         }
@@ -47,7 +47,8 @@ impl Outline {
         required_values
     }
 
-    /// For each node, whether the outputs of the part depend on it.
+    /// For each node, whether the outputs of the part depend on it. A loop or branch needs all nodes of its
+    /// bodies.
     pub fn needed_nodes(&self, part: &ProgramPart) -> Vec<bool> {
         let is_given = self.have_name(&part.from);
         let mut is_needed = vec![false; self.nodes.len()];
@@ -56,7 +57,9 @@ impl Outline {
             let producer = self.values[index].producer.filter(|_| !is_given[index]);
             let Some(producer) = producer else { continue };
             if !core::mem::replace(&mut is_needed[producer], true) {
-                worklist.extend(self.nodes[producer].operands.iter().flatten());
+                let node = &self.nodes[producer];
+                is_needed[node.bodies.clone()].fill(true);
+                worklist.extend(node.read());
             }
         }
         is_needed
@@ -72,9 +75,10 @@ impl Outline {
     }
 
     /// For each value, whether it has one of these names.
-    fn have_name(&self, names: &[String]) -> Vec<bool> {
-        let has_name =
-            |value: &super::OutlineValue| !value.is_internal && names.contains(&value.name);
+    pub(super) fn have_name(&self, names: &[String]) -> Vec<bool> {
+        let has_name = |value: &super::OutlineValue| {
+            value.run_name().is_some_and(|name| names.iter().any(|known| known == name))
+        };
         self.values.iter().map(has_name).collect()
     }
 
@@ -83,18 +87,24 @@ impl Outline {
         let mut is_available: Vec<bool> =
             self.values.iter().map(|value| value.producer.is_none()).collect();
         for node in &self.nodes {
-            let is_computed = Self::is_computed(node, &is_available);
+            let is_computed = self.is_computed(node, &is_available);
             for &result in node.results.iter().flatten() {
-                let value = &self.values[result];
-                let is_named = !value.is_internal && !value.name.is_empty();
+                let is_named = self.values[result].run_name().is_some();
                 is_available[result] = is_computed || is_given[result] || is_named;
             }
         }
         is_available
     }
 
-    fn is_computed(node: &OutlineNode, is_available: &[bool]) -> bool {
-        !node.is_opaque && node.operands.iter().flatten().all(|&value| is_available[value])
+    fn is_computed(&self, node: &OutlineNode, is_available: &[bool]) -> bool {
+        !node.is_opaque
+            && !self.has_opaque_body(node)
+            && node.read().all(|value| is_available[value])
+    }
+
+    /// Whether a body of the node has nodes that indim does not compute.
+    pub fn has_opaque_body(&self, node: &OutlineNode) -> bool {
+        self.nodes[node.bodies.clone()].iter().any(|node| node.is_opaque)
     }
 }
 

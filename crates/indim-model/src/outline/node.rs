@@ -1,5 +1,6 @@
 //! Nodes and values of an outline.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use indim_shape::Diagnostic;
@@ -33,6 +34,14 @@ pub struct OutlineNode {
     pub attributes: Vec<(String, String)>,
     /// Whether indim has no lowering for the node.
     pub is_opaque: bool,
+    /// The nodes of its bodies, which are in the list before it; empty unless it is a loop or branch.
+    pub bodies: Range<usize>,
+    /// Values from outside its bodies that the bodies read.
+    pub captured: Vec<ValueIndex>,
+    /// Positions of the operands whose elements determine shapes or axes.
+    pub shape_operands: &'static [usize],
+    /// Whether its results depend only on the types of its operands.
+    pub reads_types: bool,
     /// The kind of the node, as far as findings need it.
     pub role: NodeRole,
     /// Broadcasts of its operands.
@@ -44,6 +53,11 @@ pub struct OutlineNode {
 }
 
 impl OutlineNode {
+    /// The values that the node reads: its operands, and those that its bodies capture.
+    pub fn read(&self) -> impl Iterator<Item = ValueIndex> {
+        self.operands.iter().flatten().chain(&self.captured).copied()
+    }
+
     /// Whether no runtime can compute the node: a broadcast is illegal, or its operands do not fit.
     pub fn is_illegal(&self) -> bool {
         let is_illegal = |it: &OutlineBroadcast| matches!(it.verdict, Verdict::Illegal(_));
@@ -109,8 +123,33 @@ pub struct OutlineValue {
     pub is_evenly_spaced: bool,
     /// The node that makes the value.
     pub producer: Option<usize>,
-    /// Whether a run cannot start at the value: it lies inside a region or a function, or it is no array.
+    /// Whether the value lies inside a region or a function, or is no array.
     pub is_internal: bool,
+    /// Name at which a run can start or end, if the value lies inside a called function: `y::t` for the
+    /// value `t` of the call whose first result is `y`.
+    pub address: Option<Arc<str>>,
+}
+
+impl OutlineValue {
+    /// The name at which a run can start or end; `None` for a value of a body, and one without a name.
+    ///
+    /// ```
+    /// use indim_model::outline::OutlineValue;
+    ///
+    /// let value = |is_internal, address: Option<&str>| {
+    ///     let (name, address) = ("t".to_owned(), address.map(Into::into));
+    ///     OutlineValue { name, is_internal, address, ..OutlineValue::default() }
+    /// };
+    /// assert_eq!(value(false, None).run_name(), Some("t"));
+    /// assert_eq!(value(true, Some("y::t")).run_name(), Some("y::t"));
+    /// assert_eq!(value(true, None).run_name(), None);
+    /// ```
+    pub fn run_name(&self) -> Option<&str> {
+        match &self.address {
+            Some(address) => Some(address),
+            None => Some(self.name.as_str()).filter(|name| !self.is_internal && !name.is_empty()),
+        }
+    }
 }
 
 /// The source of the type of a value.

@@ -31,6 +31,14 @@ pub struct StatedNode {
     pub attributes: Vec<(String, String)>,
     /// Whether indim has no lowering for the node.
     pub is_opaque: bool,
+    /// The nodes of its bodies, which are in the list before it.
+    pub bodies: core::ops::Range<usize>,
+    /// Values from outside its bodies that the bodies read.
+    pub captured: Vec<ValueIndex>,
+    /// Positions of the operands whose elements determine shapes or axes.
+    pub shape_operands: &'static [usize],
+    /// Whether its results depend only on the types of its operands.
+    pub reads_types: bool,
     /// The kind of the node, as far as findings need it.
     pub role: NodeRole,
     /// The broadcasting rule of the operands.
@@ -141,6 +149,10 @@ impl Outline {
             results: results.iter().copied().map(Some).collect(),
             attributes: node.attributes,
             is_opaque: node.is_opaque,
+            bodies: node.bodies,
+            captured: node.captured,
+            shape_operands: node.shape_operands,
+            reads_types: node.reads_types,
             role: node.role,
             broadcasts,
             conditions: Vec::new(),

@@ -2,11 +2,13 @@
 //! up operators.
 //!
 //! `node.rs`: a node of the list; `step.rs`: nodes with their bodies, and opaque nodes; `region.rs`: bodies
-//! of loops and branches; `opaque.rs`: outputs that do not depend on opaque nodes.
+//! of loops and branches; `opaque.rs`: outputs that do not depend on opaque nodes; `address.rs`: names for the
+//! values of called functions.
 //!
 //! A stack of frames replaces the recursion of calls. Each visited node and each call counts against the
 //! limit on operations, so exponential expansion of calls ends.
 
+mod address;
 mod node;
 mod opaque;
 mod region;
@@ -18,6 +20,7 @@ use std::sync::Arc;
 use indim_graph::terminal::printable;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
+pub use self::address::{address_of, address_of_call};
 pub use self::node::{FlatNode, ValueNumber, node_location};
 pub use self::opaque::{mark_live, prune, remove_dead};
 use self::region::RegionGraph;
@@ -52,6 +55,8 @@ pub struct Flattener<'m, O: OperatorRow> {
     bodies: HashMap<usize, HashMap<usize, Arc<RegionGraph>>>,
     /// Work units so far, which count against the limit on operations.
     work: usize,
+    /// The values of called functions at which a part starts or ends, by their addresses.
+    addressed: HashMap<String, Option<ValueNumber>>,
 }
 
 /// A body during its traversal, with the values of its names.
@@ -64,6 +69,8 @@ struct Frame {
     names: HashMap<String, Option<ValueNumber>>,
     /// The attributes to which the nodes can refer.
     arguments: NodeAttributes,
+    /// The start of the addresses of its values; empty for the main graph, `None` within a body.
+    address: Option<Arc<str>>,
 }
 
 enum FrameKind {
@@ -151,6 +158,7 @@ impl<'m, O: OperatorRow> Flattener<'m, O> {
             remarks: Vec::new(),
             bodies: HashMap::new(),
             work: 0,
+            addressed: HashMap::new(),
         }
     }
 
@@ -171,12 +179,19 @@ impl<'m, O: OperatorRow> Flattener<'m, O> {
         names: HashMap<String, Option<ValueNumber>>,
         outputs: &[(String, Location)],
     ) -> Result<Vec<ValueNumber>, FormatError> {
-        let arguments = NodeAttributes::default();
-        let mut frames = vec![Frame { kind: FrameKind::Graph, next: 0, names, arguments }];
+        let (arguments, address) = (NodeAttributes::default(), Some(Arc::from("")));
+        let kind = FrameKind::Graph;
+        let mut frames = vec![Frame { kind, next: 0, names, arguments, address }];
+        let addresses = outputs.iter().filter(|(name, _)| address::is_address(name));
+        self.addressed = addresses.map(|(name, _)| (name.clone(), None)).collect();
         self.run(&mut frames, graph)?;
         let value = |(name, location): &(String, Location)| {
             let undefined = || FormatErrorKind::Undefined { what: "value", name: name.clone() };
-            let value = value_of(&frames, name).and_then(|value| value.ok_or_else(undefined));
+            let value = value_of(&frames, name).or_else(|kind| match self.addressed.get(name) {
+                Some(&Some(value)) => Ok(Some(value)),
+                _ => Err(kind),
+            });
+            let value = value.and_then(|value| value.ok_or_else(undefined));
             value.map_err(|kind| kind.at(location.clone()))
         };
         outputs.iter().map(value).collect()
@@ -282,6 +297,7 @@ impl<'m, O: OperatorRow> Flattener<'m, O> {
             let value = (!name.is_empty()).then(|| self.new_value());
             if value.is_some() {
                 frame.define(name, value)?;
+                self.note_address(frame.address.as_deref(), name, value);
             }
             results.push(value);
         }
@@ -345,7 +361,10 @@ impl<'m, O: OperatorRow> Flattener<'m, O> {
             names.insert(input.clone(), operands.get(position).copied().flatten());
         }
         let kind = FrameKind::Call { function, within, node: node.clone() };
-        Ok(Frame { kind, next: 0, names, arguments })
+        let address = frames.last().and_then(|frame| frame.address.clone());
+        let address = address.filter(|_| !self.addressed.is_empty());
+        let address = address.and_then(|address| address_of_call(&address, &node.proto.output));
+        Ok(Frame { kind, next: 0, names, arguments, address })
     }
 
     /// Reports attributes that the called function lacks; other systems ignore them too.

@@ -139,6 +139,7 @@ impl<O: OperatorRow> Flattener<'_, O> {
             next: 0,
             names: HashMap::new(),
             arguments: frames[last].arguments.clone(),
+            address: None,
         };
         let first = self.value_count;
         let mut defined = |frame: &mut Frame, name: &str| {

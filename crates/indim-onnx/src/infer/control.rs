@@ -50,6 +50,7 @@ impl Walker<'_> {
         let place = format!("{attribute} of {}", label(flat));
         let scope = Scope::new(Arc::new(body), Arc::from(region.as_str()));
         let mut scope = scope.placed(place, self.scope());
+        (scope.is_body, scope.address) = (true, None);
         scope.arguments = self.scope().arguments.clone();
         scope.function = self.scope().function.clone();
         self.enter(scope)?;
@@ -60,6 +61,7 @@ impl Walker<'_> {
             let stated = super::scope::StatedType::decode(bytes, "output", self.limits)?;
             let value =
                 value_of(&self.scopes, &stated.input.name).map_err(|kind| kind.at(location()))?;
+            self.body_outputs.extend(value);
             outputs.push(value.map(|value| self.typed(value)).unwrap_or_default());
         }
         self.scopes.pop();

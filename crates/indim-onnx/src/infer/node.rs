@@ -111,14 +111,21 @@ impl Walker<'_> {
             flat.operands.iter().map(|operand| operand.map(|it| self.typed(it))).collect();
         let rules = NodeRules { row, operator: operator.map(|(operator, _)| operator) };
         let outline_node = self.outline_node(&flat, &rules, location);
-        let inference =
-            match is_own && matches!(&proto.op_type[..], "If" | "Loop" | "Scan" | "SequenceMap") {
-                true => self.control(&flat, &typed)?,
-                false => self.infer_results(&flat, &rules, &typed),
-            };
+        let (first_node, first_value) = (self.outline.nodes.len(), self.outline.values.len());
+        let has_bodies =
+            is_own && matches!(&proto.op_type[..], "If" | "Loop" | "Scan" | "SequenceMap");
+        let (inference, captured) = match has_bodies {
+            true => {
+                let inference = self.control(&flat, &typed)?;
+                (inference, self.captured(first_node, first_value))
+            }
+            false => (self.infer_results(&flat, &rules, &typed), Vec::new()),
+        };
         // The nodes in the bodies of this node are in the list before it.
         let number = self.outline.nodes.len();
         self.outline.nodes.push(OutlineNode {
+            bodies: first_node..number,
+            captured,
             broadcasts: inference.broadcasts,
             conditions: inference.conditions,
             problems: inference.problems,
@@ -150,11 +157,26 @@ impl Walker<'_> {
             results: Vec::new(),
             attributes: texts.map(|(name, it)| (printable(name), attribute_text(it))).collect(),
             is_opaque: rules.operator.is_none() || refusal(flat).is_some(),
+            shape_operands: shape_operands(flat, rules),
+            reads_types: rules.operator.is_some_and(|operator| operator.signature.reads_types),
             role,
-            broadcasts: Vec::new(),
-            conditions: Vec::new(),
-            problems: Vec::new(),
+            ..OutlineNode::default()
         }
+    }
+
+    /// The values from outside the bodies of a node that the bodies read. They begin at these nodes and values.
+    fn captured(&mut self, first_node: usize, first_value: usize) -> Vec<usize> {
+        let outputs = core::mem::take(&mut self.body_outputs);
+        let read = self.outline.nodes[first_node..].iter().flat_map(OutlineNode::read);
+        let mut captured: Vec<usize> =
+            read.chain(outputs.iter().copied()).filter(|&value| value < first_value).collect();
+        captured.sort_unstable();
+        captured.dedup();
+        if self.scopes.iter().any(|scope| scope.is_body) {
+            // The outputs of a body inside this one may be values from outside it, too.
+            self.body_outputs = outputs;
+        }
+        captured
     }
 
     /// The results of the lowering, or of the shape rule if the lowering gives no types.
@@ -286,6 +308,18 @@ impl Walker<'_> {
             }
         });
         before.unwrap_or(number)
+    }
+}
+
+/// Positions of the operands whose elements must be known at build time. The trip count and the condition of a
+/// `Loop` determine the size of its stacked results.
+fn shape_operands(flat: &FlatNode, rules: &NodeRules) -> &'static [usize] {
+    let proto = &flat.node.proto;
+    let states = proto.input.len().saturating_sub(2);
+    match rules.operator {
+        Some(_) if flat.operator == "Loop" && proto.output.len() > states => &[0, 1],
+        Some(operator) => operator.signature.shape_operands,
+        None => &[],
     }
 }
 

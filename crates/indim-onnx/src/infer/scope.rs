@@ -29,6 +29,11 @@ pub(super) struct Scope {
     place: Option<Arc<str>>,
     /// Whether names of the scopes before this one are hidden.
     pub(super) is_function: bool,
+    /// Whether this is a body of a loop or branch.
+    pub(super) is_body: bool,
+    /// The start of the addresses of its values, at which a run can start or end: empty for the main graph,
+    /// `None` within a body.
+    pub(super) address: Option<Arc<str>>,
     /// Path of the function or body, such as `/my.Scaled/Loop_3.body`; empty for the main graph.
     pub(super) region: Arc<str>,
 }
@@ -43,6 +48,8 @@ impl Scope {
             function: None,
             place: None,
             is_function: false,
+            is_body: false,
+            address: Some(Arc::from("")),
             region,
         }
     }

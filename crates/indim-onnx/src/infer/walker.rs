@@ -19,7 +19,7 @@ use crate::model::{OPSETS_SINCE, functions_of};
 use indim_onnx_file::body::{
     BodyNode, GraphBody, ModelFunction, NodeAttributes, check_many, decoded, domain_of,
 };
-use indim_onnx_file::flatten::{Functions, node_location};
+use indim_onnx_file::flatten::{Functions, address_of, address_of_call, node_location};
 use indim_onnx_file::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
 use indim_onnx_file::tensor::Tensors;
 use indim_onnx_rules::{TypedValue, header, small_array};
@@ -44,6 +44,8 @@ pub(super) struct Walker<'m> {
     pub(super) items: HashMap<usize, ValueType>,
     pub(super) scopes: Vec<Scope>,
     pub(super) size_names: SizeNames,
+    /// The outputs of the bodies of the current node.
+    pub(super) body_outputs: Vec<usize>,
     /// Keeps the attributes alive, because `tensors` caches arrays by the addresses of attributes.
     kept: Vec<Arc<GraphBody>>,
     /// Work units so far, which count against the limit on operations.
@@ -81,6 +83,7 @@ pub(crate) fn outline(
         items: HashMap::new(),
         scopes: Vec::new(),
         size_names: SizeNames::default(),
+        body_outputs: Vec::new(),
         kept: Vec::new(),
         work: 0,
         second_walks: 0,
@@ -120,6 +123,8 @@ impl Walker<'_> {
             false => value.elements = None,
         }
         value.is_internal = self.scopes.len() > 1;
+        let called = self.scope().address.as_deref().filter(|address| !address.is_empty());
+        value.address = called.and_then(|address| address_of(address, &value.name));
         value.is_evenly_spaced = array.as_ref().is_some_and(is_evenly_spaced);
         self.outline.values.push(value);
         self.arrays.push(array.filter(|_| is_kept));
@@ -278,6 +283,8 @@ impl Walker<'_> {
         let mut scope = scope.placed(place, self.scope());
         scope.arguments = function.arguments(attributes);
         (scope.function, scope.is_function) = (Some(name), true);
+        let address = self.scope().address.clone();
+        scope.address = address.and_then(|address| address_of_call(&address, &node.proto.output));
         for (position, input) in function.inputs.iter().enumerate() {
             let value = operands.get(position).copied().flatten();
             scope.define(input, value).map_err(|kind| kind.at(location.clone()))?;
@@ -303,7 +310,7 @@ impl Walker<'_> {
         let value = result.map(|result| &mut self.outline.values[result]);
         if let Some(value) = value.filter(|value| is_graph && value.is_internal) {
             name.clone_into(&mut value.name);
-            value.is_internal = false;
+            (value.is_internal, value.address) = (false, None);
         }
     }
 

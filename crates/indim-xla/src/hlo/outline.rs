@@ -88,10 +88,10 @@ fn instructions(
             role,
             rule,
             target: target.flatten(),
-            // Array types in HLO state all their sizes; a dynamic shape has no rank here.
-            size_sources: Vec::new(),
             given: given.map(|given| (0, given)).into_iter().collect(),
             problem,
+            // Array types in HLO state all their sizes; a dynamic shape has no rank here.
+            ..StatedNode::default()
         });
         outline.values[node[0]].is_internal |= is_tuple;
         values.push(node[0]);

@@ -1,7 +1,10 @@
-//! Nodes of models whose sizes depend on data: `NonZero`, `Compress` and `Unique`, computed on arrays.
+//! Nodes of models whose sizes depend on data: `NonZero`, `Compress`, `Unique` and `NonMaxSuppression`, computed
+//! on arrays.
+
+use core::cmp::Ordering;
 
 use indim_builder::{GraphBuilder, Value};
-use indim_cpu::{Array, ArrayView, CompileOptions, RunOptions, compile};
+use indim_cpu::{Array, ArrayView, CompileOptions, RunError, RunOptions, compile};
 use indim_graph::signature::existing_axis;
 use indim_graph::{AxisSlice, GraphError, TakeMode};
 use indim_model::FormatErrorKind;
@@ -10,6 +13,7 @@ use indim_ops::{ArrayType, DType};
 
 use super::error::{LoadError, LoadErrorKind};
 use super::loaded::LoadedModel;
+use super::suppression::{Suppression, SuppressionRules, choose};
 
 /// Maximum number of parts without elements that `Unique` counts: 16 Mi, so 128 MiB of indices.
 const MAX_EMPTY_PARTS: usize = 1 << 24;
@@ -26,11 +30,16 @@ pub(super) struct DataNode {
     count_type: DType,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 enum DataNodeKind {
     NonZero,
     Compress,
     Unique,
+    /// Of ONNX, with the positions of the chosen boxes as its only result.
+    NonMaxSuppression(SuppressionRules),
+    /// Of OpenVINO, with positions, scores and their number; the best boxes of all batches and classes come
+    /// first if it sorts.
+    ScoredSuppression(SuppressionRules, bool),
 }
 
 /// The model and the run of a node.
@@ -41,7 +50,7 @@ pub(super) struct NodeContext<'r> {
 }
 
 impl NodeContext<'_> {
-    fn error(&self, kind: impl Into<LoadErrorKind>) -> LoadError {
+    pub(super) fn error(&self, kind: impl Into<LoadErrorKind>) -> LoadError {
         self.model.error(kind)
     }
 }
@@ -49,29 +58,46 @@ impl NodeContext<'_> {
 impl DataNode {
     /// The node, if its operator is one whose sizes depend on data.
     pub(super) fn of(node: &OutlineNode) -> Option<DataNode> {
+        let text = |name: &str| {
+            let found = node.attributes.iter().find(|(known, _)| known == name);
+            found.map(|(_, text)| text.as_str())
+        };
+        let is_false = |text: &str| matches!(text, "0" | "false");
         let kind = match node.operator.as_str() {
             "NonZero" => DataNodeKind::NonZero,
             "Compress" => DataNodeKind::Compress,
             "Unique" => DataNodeKind::Unique,
+            "NonMaxSuppression" => match node.results.len() {
+                1 if text("box_encoding").is_none() => {
+                    let has_centers = text("center_point_box").is_some_and(|it| it == "1");
+                    let rules = SuppressionRules { has_centers, drops_equal: false };
+                    DataNodeKind::NonMaxSuppression(rules)
+                }
+                3 => {
+                    let has_centers = text("box_encoding").is_some_and(|it| it == "center");
+                    let sorts = !text("sort_result_descending").is_some_and(is_false);
+                    let rules = SuppressionRules { has_centers, drops_equal: true };
+                    DataNodeKind::ScoredSuppression(rules, sorts)
+                }
+                _ => return None,
+            },
             _ => return None,
-        };
-        let text = |name: &str| {
-            let found = node.attributes.iter().find(|(known, _)| known == name);
-            found.map(|(_, text)| text.as_str())
         };
         let index_type = |name: &str| match text(name) {
             Some("i32") => DType::I32,
             _ => DType::I64,
         };
-        let index_name =
-            if kind == DataNodeKind::NonZero { "output_type" } else { "index_element_type" };
+        let index_name = match kind {
+            DataNodeKind::Unique => "index_element_type",
+            _ => "output_type",
+        };
         Some(DataNode {
             kind,
             axis: match text("axis") {
                 Some(axis) => Some(axis.parse().ok()?),
                 None => None,
             },
-            is_sorted: !matches!(text("sorted"), Some("0" | "false")),
+            is_sorted: !text("sorted").is_some_and(is_false),
             index_type: index_type(index_name),
             count_type: index_type("count_element_type"),
         })
@@ -95,6 +121,10 @@ impl DataNode {
         match self.kind {
             DataNodeKind::NonZero => self.non_zero(context, operand(0)?),
             DataNodeKind::Compress => self.compress(context, operand(0)?, operand(1)?),
+            DataNodeKind::NonMaxSuppression(rules) => self.suppress(context, operands, rules, None),
+            DataNodeKind::ScoredSuppression(rules, sorts) => {
+                self.suppress(context, operands, rules, Some(sorts))
+            }
             DataNodeKind::Unique => {
                 let axis = match operands.get(1).and_then(Option::as_ref) {
                     Some(axis) => {
@@ -108,6 +138,43 @@ impl DataNode {
                 self.unique(context, operand(0)?, axis)
             }
         }
+    }
+
+    /// The boxes that remain: rows of batch, class and box. If `sorts` is given, also rows of batch, class and
+    /// score, and the number of rows.
+    fn suppress(
+        &self,
+        context: &NodeContext<'_>,
+        operands: &[Option<ArrayView<'_>>],
+        rules: SuppressionRules,
+        sorts: Option<bool>,
+    ) -> Result<Vec<Array>, LoadError> {
+        let given = Suppression::read(context, operands, sorts.map(|_| 0.0))?;
+        let mut rows = Vec::new();
+        for (batch, class) in given.classes() {
+            let scores = given.scores_of(batch, class);
+            let boxes = given.boxes_of(batch);
+            let proceed = |pairs| (context.options.progress)(pairs).is_continue();
+            let thresholds = (rules, given.thresholds);
+            let Some(chosen) = choose(boxes, scores, given.max, thresholds, proceed) else {
+                return Err(context.error(RunError::Stopped));
+            };
+            rows.extend(chosen.into_iter().map(|at| ([batch, class, at], scores[at])));
+        }
+        if sorts == Some(true) {
+            rows.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
+        }
+        let positions = rows.iter().flat_map(|(row, _)| row.map(|at| at as i64)).collect();
+        let mut results = vec![indices(context, vec![rows.len(), 3], positions, self.index_type)?];
+        if sorts.is_some() {
+            let scored = |&([batch, class, _], score): &([usize; 3], f32)| {
+                [batch as f32, class as f32, score]
+            };
+            let scores: Vec<f32> = rows.iter().flat_map(scored).collect();
+            results.push(array(context, Array::new([rows.len(), 3], scores))?);
+            results.push(indices(context, vec![1], vec![rows.len() as i64], self.index_type)?);
+        }
+        Ok(results)
     }
 
     /// The positions of the elements that are not 0: a row for each axis.
@@ -326,7 +393,7 @@ fn true_positions(mask: &Array) -> Vec<i64> {
     elements.filter_map(|(position, &is_true)| is_true.then_some(position as i64)).collect()
 }
 
-fn numbers(array: &Array) -> &[i64] {
+pub(super) fn numbers(array: &Array) -> &[i64] {
     array.elements().expect("an array of i64")
 }
 
@@ -345,6 +412,13 @@ fn indices(
         DType::I32 => Array::new(sizes, numbers.into_iter().map(|n| n as i32).collect::<Vec<_>>()),
         _ => Array::new(sizes, numbers),
     };
+    self::array(context, array)
+}
+
+fn array(
+    context: &NodeContext<'_>,
+    array: Result<Array, impl ToString>,
+) -> Result<Array, LoadError> {
     array.map_err(|error| {
         context
             .error(FormatErrorKind::Unexpected { expected: error.to_string() }.without_location())
@@ -352,7 +426,7 @@ fn indices(
 }
 
 /// Runs a small graph over arrays.
-fn run(
+pub(super) fn run(
     context: &NodeContext<'_>,
     arrays: &[&ArrayView<'_>],
     build: impl FnOnce(&GraphBuilder, &[Value]) -> Result<Vec<Value>, GraphError>,

@@ -125,6 +125,11 @@ impl LoadedModel {
         &self.outputs
     }
 
+    /// Whether a shape may depend on elements that are known only after a run.
+    pub(super) fn needs_stages(&self) -> bool {
+        self.model.needs_stages()
+    }
+
     /// The bindings of all inputs to their declared types or defaults.
     ///
     /// # Errors
@@ -336,13 +341,16 @@ fn values_to_provide(
     let values = outline.values_to_provide(&options.part);
     // If the caller provided all outputs, a run would compute nothing.
     let is_end = |name: &String| match options.part.to.is_empty() {
-        true => outline.outputs.iter().any(|&output| outline.values[output].name == *name),
+        true => outline.outputs.iter().any(|&it| outline.values[it].run_name() == Some(name)),
         false => options.part.to.contains(name),
     };
     let named = |&index: &usize| {
-        (outline.values[index].name.clone(), outline.values[index].value_type.clone())
+        let value = &outline.values[index];
+        Some((value.run_name()?.to_owned(), value.value_type.clone()))
     };
-    let named: Vec<(String, ValueType)> = values.iter().map(named).collect();
+    let Some(named) = values.iter().map(named).collect::<Option<Vec<(String, ValueType)>>>() else {
+        return Vec::new();
+    };
     if named.iter().all(|(name, _)| is_end(name)) || !is_enough(&named, source, options) {
         return Vec::new();
     }

@@ -31,7 +31,8 @@
 //! - `registry.rs`: the formats of this build, each with its reader and writer;
 //! - `sarif.rs`: findings as a SARIF log;
 //! - `save.rs`: saves a written model with its external file;
-//! - `staged.rs`: models with sizes that depend on data, run in stages.
+//! - `staged.rs`: models with sizes that depend on data, run in stages;
+//! - `suppression.rs`: the choice of boxes by `NonMaxSuppression`.
 
 mod check;
 mod compare;
@@ -47,6 +48,7 @@ mod sarif;
 #[cfg(feature = "files")]
 mod save;
 mod staged;
+mod suppression;
 
 pub use check::{CheckFailure, CheckReport};
 pub use compare::{ComparedValue, DumpComparison, OpaqueValue};

@@ -1,13 +1,13 @@
 //! Models with sizes that depend on data, run in stages.
 //!
-//! A node such as `NonZero` ends a stage: its operands are computed, then the node itself, and the next
-//! stage is compiled for the sizes that it found.
+//! A stage ends at a node such as `NonZero`, whose results have sizes from data, and at a value that determines
+//! shapes and is computed from data. The next stage is compiled for what was found.
 
 use std::collections::HashMap;
 
 use indim_cpu::{Array, ArrayView, RunOptions};
 use indim_model::outline::{
-    Outline, OutlineNode, OutlineOptions, SymbolicSize, ValueIndex, ValueType,
+    Outline, OutlineOptions, OutlineStage, SymbolicSize, ValueIndex, ValueType,
 };
 use indim_model::{
     DeclaredSize, FormatErrorKind, ModelInput, ProgramPart, ReadOptions, SourceFile,
@@ -21,28 +21,37 @@ use super::registry::outline;
 /// Maximum number of nodes in all stages together, since each stage reads the whole file.
 const MAX_NODES_OF_STAGES: usize = 1 << 18;
 
-/// A model in stages. Each stage but the last ends at a node whose sizes depend on data.
+/// A model in stages. Each stage but the last ends at nodes whose sizes depend on data, or at values from data
+/// that determine shapes.
 #[derive(Debug)]
 pub struct StagedModel {
     stages: Vec<ModelStage>,
     last: LoadedModel,
     inputs: Vec<ModelInput>,
-    options: ReadOptions,
+    /// The model as one program if it has stages, or the error of reading it as one.
+    whole: Option<Result<LoadedModel, LoadError>>,
 }
 
-/// A stage: the program that computes the operands of a node, and the node.
+/// A stage: the program that computes values and the operands of nodes, and the nodes.
 #[derive(Debug)]
 struct ModelStage {
     /// `None` if all operands are known before.
     model: Option<LoadedModel>,
+    nodes: Vec<NamedNode>,
+}
+
+/// A node with the names of its operands and results.
+#[derive(Debug)]
+struct NamedNode {
     node: DataNode,
     operands: Vec<Option<String>>,
     results: Vec<Option<String>>,
 }
 
 impl StagedModel {
-    /// Loads a model in stages: a single one, unless it has nodes whose sizes depend on data, outside loops,
-    /// branches and functions: ONNX's `NonZero`, `Compress` and `Unique`, OpenVINO's `NonZero` and `Unique`.
+    /// Loads a model in stages: a single one, unless it computes a shape from data, or has nodes whose sizes
+    /// depend on data, outside loops and branches: `NonZero`, `Unique`, `NonMaxSuppression`, and ONNX's
+    /// `Compress`.
     ///
     /// # Errors
     /// Those of [`LoadedModel::from_source`]; `limit` if the file has many stages and nodes: more than
@@ -51,44 +60,70 @@ impl StagedModel {
         source: SourceFile,
         options: &ReadOptions,
     ) -> Result<StagedModel, LoadError> {
-        let error = match LoadedModel::from_source(source.clone(), options) {
-            Ok(last) => {
-                let inputs = last.inputs().to_vec();
-                let (stages, options) = (Vec::new(), options.clone());
-                return Ok(StagedModel { stages, last, inputs, options });
-            }
-            Err(error) if error.code() == "unsupported-op" => error,
-            Err(error) => return Err(error),
+        let whole = LoadedModel::from_source(source.clone(), options);
+        let is_single = match &whole {
+            Ok(model) => !model.needs_stages(),
+            Err(error) => !matches!(error.code(), "unsupported-op" | "depends-on-data"),
         };
-        let outline = outline(&source, options, &OutlineOptions::default()).ok();
-        let nodes = outline.as_ref().and_then(|outline| data_nodes(outline, &options.part));
-        let (Some(outline), Some(nodes)) = (outline, nodes) else { return Err(error) };
-        if outline.nodes.len().saturating_mul(nodes.len()) > MAX_NODES_OF_STAGES {
+        let outline = match is_single {
+            true => None,
+            false => outline(&source, options, &OutlineOptions::default()).ok(),
+        };
+        let ends = outline.as_ref().and_then(|outline| stage_ends(outline, &options.part));
+        let (Some(outline), Some(ends)) = (outline, ends.filter(|ends| !ends.is_empty())) else {
+            return whole.map(StagedModel::of_one);
+        };
+        if outline.nodes.len().saturating_mul(ends.len()) > MAX_NODES_OF_STAGES {
+            if let Ok(whole) = whole {
+                return Ok(StagedModel::of_one(whole));
+            }
             let kind =
                 FormatErrorKind::Limit { what: "nodes in stages", limit: MAX_NODES_OF_STAGES };
             return Err(LoadError::new(kind.without_location(), &source));
         }
+        match (StagedModel::in_stages(&source, options, &outline, ends), whole) {
+            // The program and its stages have the same inputs, bound by position.
+            (Ok(staged), Ok(whole)) => {
+                let inputs = whole.inputs().to_vec();
+                Ok(StagedModel { inputs, whole: Some(Ok(whole)), ..staged })
+            }
+            (Ok(staged), whole) => Ok(StagedModel { whole: Some(whole), ..staged }),
+            // The program may run all the same, because a shape can depend on a part of its inputs.
+            (Err(_), Ok(whole)) => Ok(StagedModel::of_one(whole)),
+            (Err(error), Err(_)) => Err(error),
+        }
+    }
+
+    fn in_stages(
+        source: &SourceFile,
+        options: &ReadOptions,
+        outline: &Outline,
+        ends: Vec<StageEnd>,
+    ) -> Result<StagedModel, LoadError> {
         let part = |from: &[String], to: &[String]| {
             let part = ProgramPart { from: from.to_vec(), to: to.to_vec() };
             LoadedModel::from_source(source.clone(), &options.clone().part(part))
         };
         let mut known = options.part.from.clone();
-        let mut stages = Vec::with_capacity(nodes.len());
-        for (node, operands, results) in nodes {
-            let mut requested: Vec<String> = operands.iter().flatten().cloned().collect();
+        let mut stages = Vec::with_capacity(ends.len());
+        for (mut requested, nodes) in ends {
             requested.retain(|name| !known.contains(name));
-            requested.sort_unstable();
-            requested.dedup();
             let model = match requested.is_empty() {
                 true => None,
                 false => Some(part(&known, &requested)?),
             };
-            known.extend(requested.into_iter().chain(results.iter().flatten().cloned()));
-            stages.push(ModelStage { model, node, operands, results });
+            let results = nodes.iter().flat_map(|node| node.results.iter().flatten().cloned());
+            known.extend(requested.into_iter().chain(results));
+            stages.push(ModelStage { model, nodes });
         }
         let last = part(&known, &options.part.to)?;
-        let inputs = inputs(&outline, &options.part, &stages, &last);
-        Ok(StagedModel { stages, last, inputs, options: options.clone() })
+        let inputs = inputs(outline, &options.part, &stages, &last);
+        Ok(StagedModel { stages, last, inputs, whole: None })
+    }
+
+    fn of_one(last: LoadedModel) -> StagedModel {
+        let inputs = last.inputs().to_vec();
+        StagedModel { stages: Vec::new(), last, inputs, whole: None }
     }
 
     /// The inputs of the whole model, in positional order.
@@ -106,16 +141,17 @@ impl StagedModel {
         !self.stages.is_empty()
     }
 
-    /// The model as one program.
+    /// The model as one program. A program with shapes from data can be built only if the elements from which
+    /// they are computed are given.
     ///
     /// # Errors
-    /// `unsupported-op` if it has several stages.
+    /// `unsupported-op` if it has nodes whose sizes depend on data; `depends-on-data`.
     pub fn whole(&self) -> Result<&LoadedModel, LoadError> {
-        if self.stages.is_empty() {
-            return Ok(&self.last);
+        match &self.whole {
+            None => Ok(&self.last),
+            Some(Ok(whole)) => Ok(whole),
+            Some(Err(error)) => Err(error.clone()),
         }
-        let source = self.last.source().clone();
-        LoadedModel::from_source(source, &self.options).map(|_| &self.last)
     }
 
     /// The program of the last stage. Its inputs are inputs of the model, and values of earlier stages.
@@ -184,18 +220,10 @@ impl StagedModel {
                 let results = model.run_with(&views(model.inputs(), &given, &values), options)?;
                 values.extend(model.outputs().iter().cloned().zip(results));
             }
-            let operand = |name: &Option<String>| {
-                let name = name.as_ref()?;
-                let own = values.get(name).map(ArrayView::from);
-                own.or_else(|| given.get(name.as_str()).map(|&view| view.clone()))
-            };
-            let operands: Vec<Option<ArrayView<'_>>> = stage.operands.iter().map(operand).collect();
-            let context = NodeContext { model: &self.last, options };
-            let results = stage.node.compute(&context, &operands)?;
-            let named = stage.results.iter().zip(results);
-            let named: Vec<(String, Array)> =
-                named.filter_map(|(name, array)| Some((name.clone()?, array))).collect();
-            values.extend(named);
+            for node in &stage.nodes {
+                let results = node.compute(&self.last, &given, &values, options)?;
+                values.extend(results);
+            }
         }
         Ok(values)
     }
@@ -223,30 +251,62 @@ fn views<'v>(
     inputs.iter().map(view).collect()
 }
 
-/// A node with the names of its operands and results.
-type NamedNode = (DataNode, Vec<Option<String>>, Vec<Option<String>>);
+impl NamedNode {
+    /// The node `number` of an outline; `None` if indim does not compute it, or a value has no name.
+    fn of(outline: &Outline, number: usize) -> Option<NamedNode> {
+        let node = &outline.nodes[number];
+        let names = |values: &[Option<ValueIndex>]| -> Option<Vec<Option<String>>> {
+            let name = |value: &Option<ValueIndex>| match value {
+                None => Some(None),
+                Some(value) => name_of(outline, *value).map(Some),
+            };
+            values.iter().map(name).collect()
+        };
+        let (operands, results) = (names(&node.operands)?, names(&node.results)?);
+        Some(NamedNode { node: DataNode::of(node)?, operands, results })
+    }
 
-/// The nodes that end stages. `None` if a stage cannot compute an opaque node that the part needs.
-fn data_nodes(outline: &Outline, part: &ProgramPart) -> Option<Vec<NamedNode>> {
-    let needed = outline.needed_nodes(part);
-    let opaque =
-        outline.nodes.iter().zip(needed).filter(|(node, needed)| *needed && node.is_opaque);
-    let name = |value: &Option<ValueIndex>| match value {
-        None => Some(None),
-        Some(value) => {
-            let value = &outline.values[*value];
-            let is_named = !value.is_internal && !value.name.is_empty();
-            is_named.then(|| Some(value.name.clone()))
-        }
+    /// The named results, from values of stages, or else given ones.
+    fn compute(
+        &self,
+        model: &LoadedModel,
+        given: &HashMap<&str, &ArrayView<'_>>,
+        values: &HashMap<String, Array>,
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<(String, Array)>, LoadError> {
+        let operand = |name: &Option<String>| {
+            let name = name.as_ref()?;
+            let own = values.get(name).map(ArrayView::from);
+            own.or_else(|| given.get(name.as_str()).map(|&view| view.clone()))
+        };
+        let operands: Vec<Option<ArrayView<'_>>> = self.operands.iter().map(operand).collect();
+        let results = self.node.compute(&NodeContext { model, options }, &operands)?;
+        let named = self.results.iter().zip(results);
+        Ok(named.filter_map(|(name, array)| Some((name.clone()?, array))).collect())
+    }
+}
+
+/// The end of a stage: the names of the values that its program computes, and its nodes.
+type StageEnd = (Vec<String>, Vec<NamedNode>);
+
+fn name_of(outline: &Outline, value: ValueIndex) -> Option<String> {
+    outline.values[value].run_name().map(str::to_owned)
+}
+
+/// The end of each stage but the last. `None` if a stage cannot compute an opaque node that the part needs.
+fn stage_ends(outline: &Outline, part: &ProgramPart) -> Option<Vec<StageEnd>> {
+    let end = |stage: OutlineStage| {
+        let nodes = stage.nodes.iter().map(|&number| NamedNode::of(outline, number));
+        let nodes = nodes.collect::<Option<Vec<NamedNode>>>()?;
+        let values = stage.values.iter().map(|&value| name_of(outline, value));
+        let operands =
+            nodes.iter().flat_map(|node| node.operands.iter().flatten().cloned().map(Some));
+        let mut requested = values.chain(operands).collect::<Option<Vec<String>>>()?;
+        requested.sort_unstable();
+        requested.dedup();
+        Some((requested, nodes))
     };
-    let named = |(node, _): (&OutlineNode, bool)| {
-        // A node of a region has no value at which a part may end.
-        let data_node = DataNode::of(node).filter(|_| node.region.is_empty())?;
-        let operands = node.operands.iter().map(name).collect::<Option<Vec<_>>>()?;
-        let results = node.results.iter().map(name).collect::<Option<Vec<_>>>()?;
-        Some((data_node, operands, results))
-    };
-    opaque.map(named).collect()
+    outline.stages(part).into_iter().map(end).collect()
 }
 
 /// The inputs of all stages that no earlier stage computes: those of the file in its order, then others. The
@@ -262,7 +322,9 @@ fn inputs(
     let computed: Vec<&String> = models
         .clone()
         .flat_map(LoadedModel::outputs)
-        .chain(stages.iter().flat_map(|stage| stage.results.iter().flatten()))
+        .chain(
+            stages.iter().flat_map(|stage| &stage.nodes).flat_map(|it| it.results.iter().flatten()),
+        )
         .collect();
     let of_file: Vec<&String> = order.chain(&part.from).collect();
     let declared: Vec<&ModelInput> = models.chain([last]).flat_map(LoadedModel::inputs).collect();

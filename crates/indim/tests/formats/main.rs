@@ -46,6 +46,8 @@ mod scans;
 mod sorts;
 mod stablehlo;
 mod staged;
+mod staged_boxes;
+mod staged_shapes;
 mod storage_types;
 mod support;
 mod xla_fourier;

@@ -105,18 +105,93 @@ fn what_a_part_does_not_need_is_no_input_of_it() {
 }
 
 #[test]
-fn a_value_inside_a_function_is_replaced_by_the_result_that_depends_on_it() {
+fn a_value_of_a_called_function_has_the_address_of_its_call() {
     let inner = [foreign(&["p"], &["q"]), node("Neg", &["q"], &["r"], &[])];
     let twice = function("Twice", &["p"], &["r"], &inner, &[], 17);
-    let call =
-        |operand: &str, result: &str| node("Twice", &[operand], &[result], &[]).bytes(7, "local");
+    let call = |operand: &str, result: &str| node("my.Twice", &[operand], &[result], &[]);
     let nodes = vec![call("x", "a"), call("a", "b"), node("Add", &["b", "x"], &["y"], &[])];
     let content = onnx(nodes, vec![twice]);
     let error = load(&content, &ReadOptions::default()).unwrap_err();
-    assert_eq!(requested_values(&error), ["b: ?[...]"]);
-    let model = loaded(&content, &["b"], &[]);
+    assert_eq!(requested_values(&error), ["b::q: ?[...]"]);
     let x = floats(&[2, 3], &[1.; 6]);
-    assert_eq!(run(&model, &[&x, &x])[0].elements::<f32>().unwrap(), [2.; 6]);
+    for (start, expected) in [("b", 2.0), ("b::q", 0.0)] {
+        let model = loaded(&content, &[start], &[]);
+        assert_eq!(names(&model), ["x", start]);
+        assert_eq!(run(&model, &[&x, &x])[0].elements::<f32>().unwrap(), [expected; 6]);
+    }
+    let second = loaded(&content, &["a::q"], &["a"]);
+    assert_eq!(run(&second, &[&x])[0].elements::<f32>().unwrap(), [-1.; 6]);
+    for unknown in ["a::w", "c::q", "::", "a::q::q"] {
+        assert_eq!(load(&content, &part(&[unknown], &[])).unwrap_err().code(), "undefined");
+    }
+}
+
+#[test]
+fn functions_called_by_functions_have_addresses_within_them() {
+    let inner = [foreign(&["p"], &["q"]), node("Neg", &["q"], &["r"], &[])];
+    let call = |name: &str, operand: &str, result: &str| {
+        node(&format!("my.{name}"), &[operand], &[result], &[])
+    };
+    let outer = [call("Inner", "s", "t"), node("Abs", &["t"], &["u"], &[])];
+    let functions = vec![
+        function("Inner", &["p"], &["r"], &inner, &[], 17),
+        function("Outer", &["s"], &["u"], &outer, &[], 17),
+    ];
+    let content = onnx(vec![call("Outer", "x", "y")], functions);
+    let error = load(&content, &ReadOptions::default()).unwrap_err();
+    assert_eq!(requested_values(&error), ["y::t::q: ?[...]"]);
+    let model = loaded(&content, &["y::t::q"], &[]);
+    assert_eq!(names(&model), ["y::t::q"]);
+    let given = floats(&[2], &[-1.0, 2.0]);
+    assert_eq!(run(&model, &[&given])[0].elements::<f32>().unwrap(), [1.0, 2.0]);
+}
+
+/// A loop that captures a value of a foreign node needs this node; one with a foreign node in its body is given
+/// as a whole.
+#[test]
+fn bodies_need_what_they_capture() {
+    let body = |name: &str, nodes: &[Message], output: &str| {
+        let body = nodes.iter().fold(Message::default(), |body, node| body.bytes(1, node));
+        let body = body.bytes(2, name).bytes(12, value(output, FLOAT, None));
+        Message::default().bytes(1, name).bytes(6, body).int(20, 5)
+    };
+    let branches = [
+        body("then_branch", &[node("Add", &["x", "f"], &["s"], &[])], "s"),
+        body("else_branch", &[], "g"),
+    ];
+    let nodes = vec![
+        foreign(&["x"], &["f"]),
+        foreign(&["x"], &["g"]),
+        node("ReduceSum", &["x"], &["sum"], &[]),
+        node("Greater", &["sum", "w1"], &["c"], &[]),
+        node("If", &["c"], &["y"], &branches),
+    ];
+    let with_constant = |nodes: Vec<Message>| {
+        let model = Model {
+            opset: 17,
+            inputs: vec![value("x", FLOAT, Some(&["2", "3"]))],
+            initializers: vec![crate::support::onnx::floats("w1", &[1, 1], &[0.0])],
+            nodes,
+            outputs: vec![value("y", FLOAT, None)],
+            functions: Vec::new(),
+        };
+        model.encoded()
+    };
+    let error = load(&with_constant(nodes.clone()), &ReadOptions::default()).unwrap_err();
+    assert_eq!(requested_values(&error), ["f: ?[...]", "g: ?[...]"]);
+
+    let branches = [
+        body("then_branch", &[foreign(&["x"], &["s"])], "s"),
+        body("else_branch", &[node("Neg", &["x"], &["n"], &[])], "n"),
+    ];
+    let mut nodes = nodes[2..4].to_vec();
+    nodes.push(node("If", &["c"], &["d"], &branches));
+    nodes.push(node("Neg", &["d"], &["y"], &[]));
+    let content = with_constant(nodes);
+    let error = load(&content, &ReadOptions::default()).unwrap_err();
+    assert_eq!(requested_values(&error).len(), 1);
+    assert_eq!(error.values_to_provide()[0].0, "d");
+    assert_eq!(names(&loaded(&content, &["d"], &[])), ["d"]);
 }
 
 #[test]

@@ -280,9 +280,15 @@ fn nodes_obey_the_memory_limit_and_unread_inputs_stay() {
 #[test]
 fn the_nodes_of_all_stages_are_limited() {
     let names: Vec<String> = (0..600).map(|number| format!("p{number}")).collect();
-    let nodes = names.iter().map(|name| node("NonZero", &["a"], &[name], &[])).collect();
+    let x = [floats(&[1], &[1.0])];
     let outputs: Vec<(&str, i64, usize)> =
         names.iter().map(|name| (name.as_str(), INT64, 2)).collect();
-    let x = [floats(&[1], &[1.0])];
+    // Nodes that do not depend on each other share a stage.
+    let nodes = names.iter().map(|name| node("NonZero", &["a"], &[name], &[])).collect();
+    let found = run(source(&model(&x, nodes, &outputs)), &x).unwrap();
+    assert_eq!(found, vec![integers(&[1, 1], &[0]); 600]);
+    let before = ["a"].into_iter().chain(names.iter().map(String::as_str));
+    let nodes = names.iter().zip(before);
+    let nodes = nodes.map(|(name, before)| node("NonZero", &[before], &[name], &[])).collect();
     assert_eq!(run(source(&model(&x, nodes, &outputs)), &x), Err("limit"));
 }
