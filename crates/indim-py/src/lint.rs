@@ -2,8 +2,8 @@
 
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{
-    LintOptions, LintReport, OutlineNode, OutlineOptions, ProgramPart, ReadOptions, SarifLog,
-    SourceFile, ValueType,
+    LintOptions, LintReport, Outline, OutlineNode, OutlineOptions, ProgramPart, ReadOptions,
+    SarifLog, SourceFile, ValueType,
 };
 use indim_graph::terminal::printable;
 use pyo3::exceptions::PyValueError;
@@ -41,11 +41,15 @@ pub(crate) fn _lint(
     })
 }
 
-/// A node that indim does not compute: operator, name, operands (`None` for a missing one) and results.
+/// A node that indim does not compute: operator, name, operands (`None` for a missing one) and results. A loop
+/// or branch with such nodes in its bodies is one, too; its operands end with the values that its bodies read.
 type ForeignNode = (String, String, Vec<Option<String>>, Vec<Option<String>>);
 
+/// A node in the body of a loop or branch: operator, name, and the operator and name of that loop or branch.
+type InnerNode = (String, String, String, String);
+
 /// The names of the inputs of a program, and the nodes that the outputs of a part of it need and indim does
-/// not compute, in their order.
+/// not compute, in their order: those whose results a run can start at, and those in bodies.
 #[pyfunction]
 #[pyo3(signature = (path, content, function, part))]
 pub(crate) fn _foreign_nodes(
@@ -54,7 +58,7 @@ pub(crate) fn _foreign_nodes(
     content: Option<Vec<u8>>,
     function: Option<String>,
     part: (Vec<String>, Vec<String>),
-) -> PyResult<(Vec<String>, Vec<ForeignNode>)> {
+) -> PyResult<(Vec<String>, Vec<ForeignNode>, Vec<InnerNode>)> {
     guard(py, || {
         let source = match content {
             Some(content) => SourceFile::new(path, content),
@@ -65,22 +69,55 @@ pub(crate) fn _foreign_nodes(
         let report = py.detach(|| LintReport::new(source, &options));
         let report = report.map_err(|error| load_error(py, &error))?;
         let outline = report.outline();
-        let name = |&index: &usize| outline.values[index].name.clone();
-        let names =
-            |values: &[Option<usize>]| values.iter().map(|it| it.as_ref().map(name)).collect();
-        let needed = outline.needed_nodes(&ProgramPart { from: part.0, to: part.1 });
-        let nodes = outline.nodes.iter().zip(needed);
-        // A node of a region has no value at which a part may end.
-        let is_foreign = |(node, is_needed): &(&OutlineNode, bool)| {
-            *is_needed && node.is_opaque && node.region.is_empty()
-        };
-        let foreign = |node: &OutlineNode| {
-            let (operator, own) = (node.operator.clone(), node.name.clone());
-            (operator, own, names(&node.operands), names(&node.results))
-        };
-        let foreign = nodes.filter(is_foreign).map(|(node, _)| foreign(node)).collect();
-        Ok((outline.inputs.iter().map(name).collect(), foreign))
+        let part = ProgramPart { from: part.0, to: part.1 };
+        let inputs = outline.inputs.iter().map(|&input| outline.values[input].name.clone());
+        Ok((inputs.collect(), foreign_nodes(outline, &part), inner_nodes(outline, &part)))
     })
+}
+
+fn foreign_nodes(outline: &Outline, part: &ProgramPart) -> Vec<ForeignNode> {
+    let name = |index: usize| outline.values[index].run_name().map(str::to_owned);
+    let is_reached =
+        |node: &OutlineNode| node.results.iter().flatten().all(|&it| name(it).is_some());
+    let nodes = outline.nodes.iter().zip(outline.needed_nodes(part));
+    let foreign = nodes.filter(|(node, is_needed)| {
+        let is_foreign = node.is_opaque || outline.has_opaque_body(node);
+        *is_needed && is_foreign && is_reached(node)
+    });
+    let described = |(node, _): (&OutlineNode, bool)| {
+        let operands = node.operands.iter().copied().chain(node.captured.iter().copied().map(Some));
+        let operands = operands.map(|operand| name(operand?)).collect();
+        let results = node.results.iter().map(|result| name((*result)?)).collect();
+        (node.operator.clone(), name_of(outline, node), operands, results)
+    };
+    foreign.map(described).collect()
+}
+
+fn inner_nodes(outline: &Outline, part: &ProgramPart) -> Vec<InnerNode> {
+    let mut inner = Vec::new();
+    let mut end = outline.nodes.len();
+    // A node follows those of its bodies, so the last node that contains a node is the outermost.
+    for (outer, is_needed) in outline.nodes.iter().zip(outline.needed_nodes(part)).rev() {
+        if outer.bodies.is_empty() || outer.bodies.end > end {
+            continue;
+        }
+        end = outer.bodies.start;
+        let nodes = outline.nodes[outer.bodies.clone()].iter();
+        for node in nodes.filter(|node| is_needed && node.is_opaque) {
+            let [own, around] = [node, outer].map(|node| name_of(outline, node));
+            inner.push((node.operator.clone(), own, outer.operator.clone(), around));
+        }
+    }
+    inner
+}
+
+/// The name of a node, or that of its first result if it has none.
+fn name_of(outline: &Outline, node: &OutlineNode) -> String {
+    let result = node.results.iter().flatten().next().map(|&it| outline.values[it].name.clone());
+    match node.name.is_empty() {
+        true => result.unwrap_or_default(),
+        false => node.name.clone(),
+    }
 }
 
 fn texts(report: &LintReport) -> LintTexts {

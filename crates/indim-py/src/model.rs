@@ -7,8 +7,8 @@ use std::thread;
 
 use indim::array::{Order, row_major_byte_strides};
 use indim::formats::{
-    DeclaredSize, InputBinding, ModelInput, ProgramPart, ReadOptions, SourceFile, StagedModel,
-    open_model,
+    DeclaredSize, InputBinding, LoadedModel, ModelInput, ProgramPart, ReadOptions, SourceFile,
+    StagedModel, open_model,
 };
 use indim::run::{Threads, in_default_float_environment};
 use indim::{ArrayView, DType, Graph, GraphBuilder, GraphError, RunOptions};
@@ -111,7 +111,7 @@ impl Model {
                 true => self.run_stages(py, inputs)?,
                 false => inputs,
             };
-            let (bindings, operands) = self.bind_inputs(py, &inputs)?;
+            let (bindings, operands) = bind_inputs(py, self.model.last(), &inputs)?;
             let compiled = self.find_or_compile(py, bindings)?;
             let results = run(py, &compiled, &operands, &[], order, || "a model".to_owned())?;
             Ok(results.into_iter().map(|array| array.into_object()).collect())
@@ -127,7 +127,7 @@ impl Model {
     ) -> PyResult<ExportParts<'py>> {
         guard(py, || {
             let model = self.model.whole().map_err(|error| load_error(py, &error))?;
-            let bindings = self.bind_declared_inputs(py, &inputs)?;
+            let bindings = bind_declared_inputs(py, model, &inputs)?;
             destination.write_model(py, |format, options| model.write(format, &bindings, options))
         })
     }
@@ -140,7 +140,7 @@ impl Model {
     ) -> PyResult<ExplanationTexts> {
         guard(py, || {
             let model = self.model.whole().map_err(|error| load_error(py, &error))?;
-            let bindings = self.bind_declared_inputs(py, &inputs)?;
+            let bindings = bind_declared_inputs(py, model, &inputs)?;
             let explained = py.detach(|| model.explain(&bindings));
             Ok(explanation_texts(explained.map_err(|error| load_error(py, &error))?))
         })
@@ -224,52 +224,6 @@ impl Model {
         self.model.last().inputs().iter().map(value).collect()
     }
 
-    /// The input types for the program; `None` stands for the declared type.
-    fn bind_declared_inputs(
-        &self,
-        py: Python<'_>,
-        inputs: &[Option<Bound<'_, PyAny>>],
-    ) -> PyResult<Vec<InputBinding>> {
-        let (mut bindings, _) = self.bind_inputs(py, inputs)?;
-        for (binding, input) in bindings.iter_mut().zip(self.model.inputs()) {
-            if let (InputBinding::Default, false, Some(declared)) =
-                (&binding, input.has_default, input.array_type())
-            {
-                *binding = InputBinding::Type(declared);
-            }
-        }
-        Ok(bindings)
-    }
-
-    /// The input types for the program, and the inputs that are arrays.
-    fn bind_inputs<'py>(
-        &self,
-        py: Python<'py>,
-        inputs: &[Option<Bound<'py, PyAny>>],
-    ) -> PyResult<(Vec<InputBinding>, Vec<Operand<'py>>)> {
-        let (mut bindings, mut operands) = (Vec::new(), Vec::new());
-        for (index, object) in inputs.iter().enumerate() {
-            let name = self.model.last().inputs().get(index).map_or("input", |input| &input.name);
-            let Some(object) = object else {
-                bindings.push(InputBinding::Default);
-                continue;
-            };
-            let operand = Operand::array_from_python(object, name)?;
-            if let Operand::Array(array) = &operand {
-                bindings.push(match self.model.last().inputs().get(index) {
-                    Some(input) if input.is_shape => {
-                        let bound = self.model.last().bound_input(index, &array.view(None)?);
-                        bound.map_err(|error| load_error(py, &error))?
-                    }
-                    _ => InputBinding::Type(array.array_type()),
-                });
-            }
-            operands.push(operand);
-        }
-        operands.iter_mut().try_for_each(Operand::refresh_dtype)?;
-        Ok((bindings, operands))
-    }
-
     fn find_or_compile(
         &self,
         py: Python<'_>,
@@ -297,6 +251,52 @@ impl Model {
         drop(oldest);
         Ok(compiled)
     }
+}
+
+/// The input types for the program; `None` stands for the declared type.
+fn bind_declared_inputs(
+    py: Python<'_>,
+    model: &LoadedModel,
+    inputs: &[Option<Bound<'_, PyAny>>],
+) -> PyResult<Vec<InputBinding>> {
+    let (mut bindings, _) = bind_inputs(py, model, inputs)?;
+    for (binding, input) in bindings.iter_mut().zip(model.inputs()) {
+        if let (InputBinding::Default, false, Some(declared)) =
+            (&binding, input.has_default, input.array_type())
+        {
+            *binding = InputBinding::Type(declared);
+        }
+    }
+    Ok(bindings)
+}
+
+/// The input types for the program, and the inputs that are arrays.
+fn bind_inputs<'py>(
+    py: Python<'py>,
+    model: &LoadedModel,
+    inputs: &[Option<Bound<'py, PyAny>>],
+) -> PyResult<(Vec<InputBinding>, Vec<Operand<'py>>)> {
+    let (mut bindings, mut operands) = (Vec::new(), Vec::new());
+    for (index, object) in inputs.iter().enumerate() {
+        let name = model.inputs().get(index).map_or("input", |input| &input.name);
+        let Some(object) = object else {
+            bindings.push(InputBinding::Default);
+            continue;
+        };
+        let operand = Operand::array_from_python(object, name)?;
+        if let Operand::Array(array) = &operand {
+            bindings.push(match model.inputs().get(index) {
+                Some(input) if input.is_shape => {
+                    let bound = model.bound_input(index, &array.view(None)?);
+                    bound.map_err(|error| load_error(py, &error))?
+                }
+                _ => InputBinding::Type(array.array_type()),
+            });
+        }
+        operands.push(operand);
+    }
+    operands.iter_mut().try_for_each(Operand::refresh_dtype)?;
+    Ok((bindings, operands))
 }
 
 /// The elements of a bool array in row-major order, as 0 and 1: NumPy's arrays may contain other bytes.

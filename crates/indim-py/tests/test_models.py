@@ -268,6 +268,83 @@ def test_models_with_functions_are_pickled():
     assert [declared.name for declared in model.inputs] == ["x", "k"]
 
 
+IN_A_BRANCH = b"""
+func.func @main(%x: tensor<2xf32> loc("x"), %i: tensor<i32> loc("i")) -> tensor<2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  %1 = "stablehlo.case"(%i) ({
+    %2 = stablehlo.custom_call @foreign(%0) : (tensor<2xf32>) -> tensor<2xf32>
+    stablehlo.return %2 : tensor<2xf32>
+  }, {
+    stablehlo.return %x : tensor<2xf32>
+  }) : (tensor<i32>) -> tensor<2xf32>
+  %3 = stablehlo.negate %1 : tensor<2xf32>
+  return %3 : tensor<2xf32>
+}
+"""
+
+
+def test_a_branch_with_a_foreign_node_is_provided_as_a_whole():
+    with pytest.raises(ValueError, match="in a body of stablehlo.case 1,.*provide {'1': function} instead"):
+        indim.load(IN_A_BRANCH, provide={"stablehlo.custom_call @foreign": np.negative})
+
+    def case(i, x, doubled):
+        return np.sqrt(doubled) if i == 0 else x
+
+    model = indim.load(IN_A_BRANCH, provide={"1": case})
+    assert [declared.name for declared in model.inputs] == ["x", "i"]
+    x = np.array([2, 8], np.float32)
+    np.testing.assert_array_equal(model(x, 0), [-2, -4])
+    np.testing.assert_array_equal(model(x, 1), -x)
+
+
+def message(*fields):
+    """A message of protobuf: each field is its number with an integer, a text or an inner message."""
+
+    def varint(number):
+        return bytes([number]) if number < 128 else bytes([number % 128 + 128]) + varint(number // 128)
+
+    def encoded(number, content):
+        if isinstance(content, int):
+            return varint(8 * number) + varint(content)
+        content = content.encode() if isinstance(content, str) else content
+        return varint(8 * number + 2) + varint(len(content)) + content
+
+    return b"".join(encoded(*field) for field in fields)
+
+
+def onnx_node(operator, operands, results, domain=""):
+    names = [*((1, name) for name in operands), *((2, name) for name in results)]
+    return message(*names, (4, operator), (7, domain))
+
+
+def onnx_value(name):
+    sizes = message((1, message((1, 2))))
+    return message((1, name), (2, message((1, message((1, 1), (2, sizes))))))
+
+
+def whitened_twice():
+    """y = -f(-f(x)), by two calls of a function of the model; f is foreign."""
+    inner = [onnx_node("Foreign", ["p"], ["q"], "com.acme"), onnx_node("Neg", ["q"], ["r"])]
+    opsets = [message((1, ""), (2, 17)), message((1, "com.acme"), (2, 1)), message((1, "my"), (2, 1))]
+    names = [(1, "Whitened"), (10, "my"), (4, "p"), (5, "r")]
+    function = message(*names, *((7, node) for node in inner), *((9, opset) for opset in opsets[:2]))
+    calls = [onnx_node("Whitened", ["x"], ["a"], "my"), onnx_node("Whitened", ["a"], ["y"], "my")]
+    graph = message(*((1, call) for call in calls), (2, "g"), (11, onnx_value("x")), (12, onnx_value("y")))
+    return message((1, 8), (7, graph), *((8, opset) for opset in opsets), (25, function))
+
+
+def test_nodes_of_called_functions_are_provided():
+    content = whitened_twice()
+    with pytest.raises(indim.FormatError, match="com.acme.Foreign is not supported"):
+        indim.load(content)
+    model = indim.load(content, provide={"com.acme.Foreign": lambda x: x + 10})
+    x = np.array([1, 2], np.float32)
+    np.testing.assert_array_equal(model(x), x)
+    # By the name of its result in the first call, and from there on.
+    part = indim.load(content, inputs=["a::q"], outputs=["a"])
+    np.testing.assert_array_equal(part(x), -x)
+
+
 POSITIONS = b"""<net name="n" version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data element_type="f32" shape="4"/>
 <output><port id="0" precision="FP32" names="x"><dim>4</dim></port></output></layer>

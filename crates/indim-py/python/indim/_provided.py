@@ -19,7 +19,8 @@ class ProvidedModel:
 
     def __init__(self, path, content, function, part, provide):
         self._options = path, content, function, part, dict(provide)
-        order, nodes = _foreign_nodes(path, content, function, part)
+        order, nodes, inner_nodes = _foreign_nodes(path, content, function, part)
+        _check_inner_nodes(inner_nodes, provide)
         starts, ends = part
         available = list(starts)
         self._stages = []
@@ -83,6 +84,18 @@ class ProvidedModel:
         return ProvidedModel, (path, content, function, part, provide)
 
 
+def _check_inner_nodes(nodes, provide):
+    """Refuses functions for nodes of loops and branches, unless the loop or branch is provided as a whole."""
+    for operator, name, outer_operator, outer_name in nodes:
+        is_provided = name in provide or operator in provide
+        if is_provided and outer_name not in provide and outer_operator not in provide:
+            raise ValueError(
+                f"{operator} {name} stands in a body of {outer_operator} {outer_name}, and functions compute "
+                f"only nodes outside of bodies: provide {{{outer_name!r}: function}} instead, a function of "
+                "the operands of this node and of the values that its bodies read, which returns its results"
+            )
+
+
 def _distinct(names):
     return list(dict.fromkeys(name for name in names if name is not None))
 
@@ -100,7 +113,9 @@ def load(source, *, function=None, inputs=(), outputs=(), provide=None):
 
     ``provide`` maps the operator or the name of a node that indim lacks to a function that computes it:
     ``{"com.acme.Whiten": whiten}``. The function takes the operands as arrays, and returns the result, or a
-    tuple of results.
+    tuple of results. The node may stand in a function of the model. If it stands in the body of a loop or
+    branch, provide the loop or branch, by its name: its function takes the operands, then the other values
+    that the bodies read.
     """
     part = (names_of(inputs, "inputs"), names_of(outputs, "outputs"))
     is_content = isinstance(source, (bytes, bytearray, memoryview))
