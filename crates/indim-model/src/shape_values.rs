@@ -60,8 +60,8 @@ fn is_small_type(array_type: &ArrayType) -> bool {
     array_type.shape.element_count().is_ok_and(|count| count <= most)
 }
 
-/// Whether an input of this type can hold a shape: a short list of integers, or a single number. `count` is the
-/// number of its elements, if it is known.
+/// Whether an input of this type can hold a shape: a short list of integers, or a single number. `count` is
+/// the number of its elements, if it is known.
 pub(crate) fn can_hold_shape(dtype: Option<DType>, count: Option<usize>, rank: usize) -> bool {
     let is_whole = dtype.is_none_or(|dtype| dtype.is_integer() || dtype == DType::Bool);
     match count {

@@ -126,8 +126,8 @@ fn with_open_sizes(stated: &ValueType, given: &[Option<SymbolicSize>]) -> ValueT
     value_type
 }
 
-/// Positions of the operands whose elements must be known at build time. The trip count and the condition of a
-/// `Loop` determine the size of an output that joins the results of its steps.
+/// Positions of the operands whose elements must be known at build time. The trip count and the condition
+/// of a `Loop` determine the size of an output that joins the results of its steps.
 fn shape_operands(layer: &Layer, bodies: &[Body]) -> &'static [usize] {
     let joins = |body: &Body| body.ports.outputs.iter().any(|port| port.parts.is_some());
     match operation_of(layer) {

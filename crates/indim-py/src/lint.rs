@@ -41,8 +41,9 @@ pub(crate) fn _lint(
     })
 }
 
-/// A node that indim does not compute: operator, name, operands (`None` for a missing one) and results. A loop
-/// or branch with such nodes in its bodies is one, too; its operands end with the values that its bodies read.
+/// A node that indim does not compute: operator, name, operands (`None` for a missing one) and results. A
+/// loop or branch with such nodes in its bodies is one, too; its operands end with the values that its
+/// bodies read.
 type ForeignNode = (String, String, Vec<Option<String>>, Vec<Option<String>>);
 
 /// A node in the body of a loop or branch: operator, name, and the operator and name of that loop or branch.

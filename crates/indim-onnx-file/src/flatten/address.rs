@@ -18,7 +18,8 @@ pub(super) fn is_address(name: &str) -> bool {
 }
 
 /// The start of the addresses of a called function's values: the first named result of the call. `start` is
-/// that of the caller, which is empty for the main graph. `None` without such a result, and if it is too long.
+/// that of the caller, which is empty for the main graph. `None` without such a result, and if it is too
+/// long.
 pub fn address_of_call(start: &str, results: &[String]) -> Option<Arc<str>> {
     let result = results.iter().find(|name| !name.is_empty())?;
     let length = start.len() + result.len() + SEPARATOR.len();

@@ -2,8 +2,8 @@
 //! up operators.
 //!
 //! `node.rs`: a node of the list; `step.rs`: nodes with their bodies, and opaque nodes; `region.rs`: bodies
-//! of loops and branches; `opaque.rs`: outputs that do not depend on opaque nodes; `address.rs`: names for the
-//! values of called functions.
+//! of loops and branches; `opaque.rs`: outputs that do not depend on opaque nodes; `address.rs`: names for
+//! the values of called functions.
 //!
 //! A stack of frames replaces the recursion of calls. Each visited node and each call counts against the
 //! limit on operations, so exponential expansion of calls ends.

@@ -164,7 +164,8 @@ impl Walker<'_> {
         }
     }
 
-    /// The values from outside the bodies of a node that the bodies read. They begin at these nodes and values.
+    /// The values from outside the bodies of a node that the bodies read. They begin at these nodes and
+    /// values.
     fn captured(&mut self, first_node: usize, first_value: usize) -> Vec<usize> {
         let outputs = core::mem::take(&mut self.body_outputs);
         let read = self.outline.nodes[first_node..].iter().flat_map(OutlineNode::read);
@@ -311,8 +312,8 @@ impl Walker<'_> {
     }
 }
 
-/// Positions of the operands whose elements must be known at build time. The trip count and the condition of a
-/// `Loop` determine the size of its stacked results.
+/// Positions of the operands whose elements must be known at build time. The trip count and the condition
+/// of a `Loop` determine the size of its stacked results.
 fn shape_operands(flat: &FlatNode, rules: &NodeRules) -> &'static [usize] {
     let proto = &flat.node.proto;
     let states = proto.input.len().saturating_sub(2);

@@ -1,5 +1,5 @@
-//! Nodes of models whose sizes depend on data: `NonZero`, `Compress`, `Unique` and `NonMaxSuppression`, computed
-//! on arrays.
+//! Nodes of models whose sizes depend on data: `NonZero`, `Compress`, `Unique` and `NonMaxSuppression`,
+//! computed on arrays.
 
 use core::cmp::Ordering;
 
@@ -140,8 +140,8 @@ impl DataNode {
         }
     }
 
-    /// The boxes that remain: rows of batch, class and box. If `sorts` is given, also rows of batch, class and
-    /// score, and the number of rows.
+    /// The boxes that remain: rows of batch, class and box. If `sorts` is given, also rows of batch, class
+    /// and score, and the number of rows.
     fn suppress(
         &self,
         context: &NodeContext<'_>,

@@ -1,7 +1,7 @@
 //! Models with sizes that depend on data, run in stages.
 //!
-//! A stage ends at a node such as `NonZero`, whose results have sizes from data, and at a value that determines
-//! shapes and is computed from data. The next stage is compiled for what was found.
+//! A stage ends at a node such as `NonZero`, whose results have sizes from data, and at a value that
+//! determines shapes and is computed from data. The next stage is compiled for what was found.
 
 use std::collections::HashMap;
 
@@ -21,8 +21,8 @@ use super::registry::outline;
 /// Maximum number of nodes in all stages together, since each stage reads the whole file.
 const MAX_NODES_OF_STAGES: usize = 1 << 18;
 
-/// A model in stages. Each stage but the last ends at nodes whose sizes depend on data, or at values from data
-/// that determine shapes.
+/// A model in stages. Each stage but the last ends at nodes whose sizes depend on data, or at values from
+/// data that determine shapes.
 #[derive(Debug)]
 pub struct StagedModel {
     stages: Vec<ModelStage>,

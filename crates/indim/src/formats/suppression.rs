@@ -1,4 +1,5 @@
-//! `NonMaxSuppression`: for each batch and class the boxes with the greatest scores that overlap no chosen one.
+//! `NonMaxSuppression`: for each batch and class the boxes with the greatest scores that overlap no chosen
+//! one.
 
 use core::cmp::Ordering;
 
@@ -119,8 +120,8 @@ fn floats(context: &NodeContext<'_>, view: &ArrayView<'_>) -> Result<Vec<f32>, L
 
 /// Chooses from the boxes of one batch and class. Returns their positions, best first.
 ///
-/// Of equal scores the first box comes first. A box whose score is NaN is not chosen. `proceed` is called with
-/// the number of compared pairs since its last call, and ends the choice by `false`.
+/// Of equal scores the first box comes first. A box whose score is NaN is not chosen. `proceed` is called
+/// with the number of compared pairs since its last call, and ends the choice by `false`.
 pub(super) fn choose(
     boxes: &[[f32; 4]],
     scores: &[f32],

@@ -146,8 +146,8 @@ fn functions_called_by_functions_have_addresses_within_them() {
     assert_eq!(run(&model, &[&given])[0].elements::<f32>().unwrap(), [1.0, 2.0]);
 }
 
-/// A loop that captures a value of a foreign node needs this node; one with a foreign node in its body is given
-/// as a whole.
+/// A loop that captures a value of a foreign node needs this node; one with a foreign node in its body is
+/// given as a whole.
 #[test]
 fn bodies_need_what_they_capture() {
     let body = |name: &str, nodes: &[Message], output: &str| {

@@ -1,4 +1,5 @@
-//! Shapes that are computed from data: the stages that they end, against values written here and ONNX Runtime.
+//! Shapes that are computed from data: the stages that they end, against values written here and ONNX
+//! Runtime.
 
 use crate::support::ir::{self, Network};
 use crate::support::onnx::{
@@ -24,8 +25,8 @@ fn run(model: &StagedModel, x: &Array) -> Result<Vec<Array>, &'static str> {
     model.run(&[Some(ArrayView::from(x))]).map_err(|error| error.code())
 }
 
-/// A model whose input `a` of `rows` rows is data. `n` is the largest element as an integer, `list` the list of
-/// it, `pair` the list [2, n].
+/// A model whose input `a` of `rows` rows is data. `n` is the largest element as an integer, `list` the
+/// list of it, `pair` the list [2, n].
 fn model(rows: &str, nodes: Vec<Message>, element: i64, rank: usize) -> Model {
     let sizes: Vec<String> = (0..rank).map(|axis| format!("y{axis}")).collect();
     let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
@@ -52,8 +53,8 @@ fn model(rows: &str, nodes: Vec<Message>, element: i64, rank: usize) -> Model {
     }
 }
 
-/// For each operator with an operand that determines a shape: a node that computes it from data, and the type of
-/// its result.
+/// For each operator with an operand that determines a shape: a node that computes it from data, and the
+/// type of its result.
 fn nodes_with_shapes_from_data() -> Vec<(&'static str, Vec<Message>, i64, usize)> {
     let constant = |name: &str, number: i64| {
         let tensor = Message::default().int(2, INT64).packed(7, &[number]);
