@@ -388,10 +388,19 @@ def test_errors_name_the_operands():
             indim.einsum(equation, x, w)
 
 
+OUTSIDE = np.ones((2, 2))
+
+
+def test_a_product_into_an_array_that_the_function_made():
+    x = np.arange(4.0).reshape(2, 2)
+    np.testing.assert_array_equal(indim.jit(lambda x: np.matmul(x, x, out=np.ones((2, 2))))(x), x @ x)
+    assert OUTSIDE.sum() == 4
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda x: np.matmul(x, x, out=np.ones((2, 2))), "without `out=`"),
+        (lambda x: np.matmul(x, x, out=OUTSIDE), "without `out=`"),
         (lambda x: np.dot(x, x, np.ones((2, 2))), r"write y = np.dot\(...\) without `out=`"),
         (lambda x: np.einsum("ij,jk", x, x, out=np.ones((2, 2))), r"y = np.einsum\(...\) without"),
         (lambda x: np.matmul(x, x, dtype="f4"), r"x.astype\(dtype\)"),
