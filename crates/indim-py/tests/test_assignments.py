@@ -274,6 +274,7 @@ def loop(x):
         (loop, TypeError, r"belongs to loop.* cannot assign to it: return `.*\.at\[key\]\.set"),
         (lambda x: x.sort(), TypeError, r"write y = x\.copy\(\) first"),
         (lambda x: np.fill_diagonal(x[0], 1), TypeError, "comes from outside"),
+        (lambda x: np.einsum("ijk->kji", x).fill(1), TypeError, "comes from outside"),
         (assigned((slice(1, 3), 0), np.ones((3, 3))), ValueError, "broadcast"),
         (assigned(4, 1), IndexError, "out of bounds"),
         (assigned((0, 0, 0, 0), 1), IndexError, "4 indices"),
@@ -316,3 +317,89 @@ def test_labelled_arrays_are_not_shared():
     with pytest.warns(RuntimeWarning, match="plain xarray"):
         found = indim.jit(function)(x)
     np.testing.assert_array_equal(found.values, [V[0], *(2 * V[1:])])
+
+
+#: Functions whose results share the memory of `y`, or do not, for every layout.
+OF_MEMORY = {
+    "astype": lambda y: y.astype(y.dtype, copy=False),
+    "astype of NumPy": lambda y: np.astype(y, y.dtype, copy=False),
+    "asarray": lambda y: np.asarray(y, dtype=float),
+    "array without a copy": lambda y: np.array(y, copy=None),
+    "array": lambda y: np.array(y, ndmin=4),
+    "type": lambda y: np.float64(y),
+    "flatten": lambda y: y.flatten(),
+    "tile": lambda y: np.tile(y, 1),
+    "block": lambda y: np.block(y),
+    "meshgrid": lambda y: np.meshgrid(y[0, 0])[0],
+    "conjugate": lambda y: (y * 1j).conj(),
+    "conjugate of real numbers": lambda y: y.conj(),
+    "splits": lambda y: y.reshape(2, 2, 1, 5, 3),
+    "transposed by einsum": lambda y: np.einsum("ijk->kij", y),
+    "diagonal by einsum": lambda y: np.einsum("iij->ij", y[:3, :3]),
+    "sum by einsum": lambda y: np.einsum("ijk->ik", y),
+    "nan_to_num": lambda y: np.nan_to_num(y, copy=False),
+    "no difference": lambda y: np.diff(y, n=0),
+}
+
+
+@pytest.mark.parametrize("made", OF_MEMORY.values(), ids=OF_MEMORY)
+def test_results_share_the_memory_that_they_share_in_numpy(made):
+    def function(x):
+        y = x * 2
+        z = made(y)
+        y[...] = 77
+        return z
+
+    check(function, X)
+    # The other direction may be an error, but no other result.
+    if not np.shares_memory(y := X * 2, made(y)):
+        return
+
+    def written(x):
+        y = x * 2
+        z = made(y)
+        z[...] = 77
+        return y
+
+    try:
+        check(written, X)
+    except ValueError as error:
+        assert "shares memory" in str(error)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda y: y.T.reshape(-1),
+        lambda y: y.reshape(20, 3),
+        lambda y: y[:, 1:].reshape(-1),
+        lambda y: y[0, 0, ::2].ravel(),
+        lambda y: np.ascontiguousarray(y.T),
+    ],
+)
+def test_what_shares_memory_in_some_layouts_is_an_error_after_a_write(made):
+    def function(x):
+        y = x * 2
+        z = made(y)
+        y[...] = 77
+        return z
+
+    with pytest.raises(ValueError, match="may share memory"):
+        indim.jit(function)(X)
+
+    def read(x):
+        y = x * 2
+        return made(y) + 1
+
+    check(read, X)
+
+
+def test_nan_to_num_writes_into_the_arrays_that_the_function_made():
+    def function(x):
+        y = np.where(x > 0, np.nan, x)
+        np.nan_to_num(y, copy=False, nan=3.0)
+        return y
+
+    check(function, X)
+    with pytest.raises(TypeError, match="an argument or comes from outside"):
+        indim.jit(lambda x: np.nan_to_num(x, copy=False))(X)

@@ -300,3 +300,9 @@ def test_a_size_that_an_element_type_does_not_hold_is_an_error():
     np.testing.assert_array_equal(f(x), x + 100)
     with pytest.raises(im.ExprError, match="200 is not a value of i8"):
         f(np.ones(200, np.int8))
+
+
+def test_sizes_that_meet_numbers_beyond_128_bits():
+    f = im.jit(lambda x: x[:1] + (x.shape[0] * 10**40 + (x.shape[0] + 2**100) * 2**100) / 10**40)
+    for length in (3, 4, 3):
+        np.testing.assert_allclose(f(np.ones(length)), [1 + length + (length + 2**100) * 2**100 / 10**40])

@@ -137,7 +137,9 @@ def _ravel(a, order="C"):
         raise TypeError(
             f"order={order!r} depends on how arrays lie in memory; a traced value is raveled by 'C' or 'F'"
         )
-    return (a.transpose() if order == "F" else a).reshape(-1)
+    result = (a.transpose() if order == "F" else a).reshape(-1)
+    # NumPy copies elements that are not contiguous.
+    return result if a._origin is None else result._shared_or_copied()
 
 
 @implements(np.broadcast_to)

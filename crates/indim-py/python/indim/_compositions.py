@@ -71,9 +71,14 @@ def _numpy_handler(numpy_function, function, count):
     def handler(*args, **kwargs):
         arguments = list(signature.bind(*args, **kwargs).arguments.items())
         operands = [value for _, value in arguments[:count]]
-        # Traced values are immutable, so no copy is needed.
-        numbers = {name: value for name, value in arguments[count:] if name != "copy"}
-        return function(*operands, **numbers)
+        numbers = dict(arguments[count:])
+        copy = numbers.pop("copy", True)
+        result = function(*operands, **numbers)
+        if copy:
+            return result
+        # `np.nan_to_num(x, copy=False)` writes into `x`.
+        operands[0][...] = result
+        return operands[0]
 
     return handler
 

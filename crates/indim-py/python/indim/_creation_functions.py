@@ -125,10 +125,22 @@ for _function in (np.arange, np.empty, np.ones, np.zeros, np.full, np.eye, np.id
     _without_like(_function)
 
 
-@implements(np.array, np.asarray, np.asanyarray, np.ascontiguousarray)
-def _array(a, dtype=None, order=None, *, copy=None, subok=False, ndmin=0, device=None):
+@implements(np.array)
+def _array(a, dtype=None, *, copy=True, order=None, subok=False, ndmin=0):
     array = asarray(_stacked(a), dtype)
-    return array.reshape((1,) * (ndmin - array.ndim) + tuple(array.shape)) if ndmin > array.ndim else array
+    if ndmin > array.ndim:
+        array = array.reshape((1,) * (ndmin - array.ndim) + tuple(array.shape))
+    return array._made() if copy else array
+
+
+@implements(np.asarray, np.asanyarray)
+def _asarray(a, dtype=None, order=None, *, copy=None, device=None):
+    return _array(a, dtype, copy=copy)
+
+
+@implements(np.ascontiguousarray)
+def _ascontiguousarray(a, dtype=None):
+    return np.atleast_1d(_array(a, dtype, copy=None)._shared_or_copied())
 
 
 def _stacked(values):

@@ -112,7 +112,7 @@ if hasattr(np, "astype"):
     # NumPy has it since 2.1.
     @implements(np.astype)
     def _astype(x, dtype, /, *, copy=True, device=None):
-        return x.astype(dtype)
+        return x.astype(dtype, copy=copy)
 
 
 # Indices of arrays as positions in row-major order.

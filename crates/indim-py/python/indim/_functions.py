@@ -226,7 +226,7 @@ def asarray(x, dtype=None):
             if dtype is None
             else array.astype(_arrays.numpy_dtype(_arrays.indim_name(dtype)), copy=False)
         )
-    return x if dtype is None else x.astype(dtype)
+    return x if dtype is None else x.astype(dtype, copy=False)
 
 
 def recorded(x):

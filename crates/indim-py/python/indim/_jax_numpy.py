@@ -223,18 +223,18 @@ def as_traced(made):
     return made if recording is None or isinstance(made, Tracer) else recording.tracer(made, "constant")
 
 
-def array(object, dtype=None, copy=None, order=None, ndmin=0, *, device=None):
+def array(object, dtype=None, copy=True, order=None, ndmin=0, *, device=None):
     """Numbers, arrays and traced values in nested lists as one array."""
     dtype = None if dtype is None else np.dtype(dtype)
     if has_tracer(object):
-        return _creation_functions._array(object, dtype, ndmin=ndmin)
+        return _creation_functions._array(object, dtype, copy=copy, ndmin=ndmin)
     return as_traced(np.array(object, dtype, ndmin=ndmin))
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     """``a`` as an array, without a copy if it is one of this type; nested lists like ``array``."""
     if copy or has_tracer(a):
-        return array(a, dtype)
+        return array(a, dtype, copy)
     return as_traced(np.asarray(a, None if dtype is None else np.dtype(dtype)))
 
 

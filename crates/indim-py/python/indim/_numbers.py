@@ -19,6 +19,9 @@ _ARITHMETIC = {"+", "-", "*", "/"}
 _OF_INTEGERS = {"//", "%"}
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 
+#: Bits of whole numbers in the compiled part, which computes with 128-bit integers.
+_MAX_BITS = 127
+
 _PLAIN = {
     **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv},
     **{"//": operator.floordiv, "%": operator.mod, "**": operator.pow},
@@ -97,6 +100,8 @@ def _is_recorded(symbol, x, y):
     values = [of._value if type(of) is Number else of for of in (x, y)]
     recordings = [of._recording for of in (x, y) if type(of) is Number]
     if recordings[0] is not recordings[-1] or not all(type(value) in (int, float) for value in values):
+        return False
+    if any(type(value) is int and value.bit_length() > _MAX_BITS for value in values):
         return False
     are_whole = all(type(value) is int for value in values)
     return symbol in _ARITHMETIC or symbol in _COMPARISONS or (symbol in _OF_INTEGERS and are_whole)

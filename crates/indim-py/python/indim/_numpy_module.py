@@ -43,8 +43,7 @@ def _made(function):
         if not has_tracer(a):
             return _indexable(function(a, *args, **kwargs))
         kwargs.pop("like", None)
-        result = np.array(a, *args, like=_traced_tracer(a), **kwargs)
-        return result._made() if result is a and function is np.array else result
+        return function(a, *args, like=_traced_tracer(a), **kwargs)
 
     return made
 

@@ -308,7 +308,17 @@ def _numpy_einsum(*operands, out=None, optimize=False, dtype=None, order="K", ca
     equation, operands = _equation(operands[0], operands[1:])
     if dtype is not None:
         operands = [asarray(operand).astype(dtype, casting=casting) for operand in operands]
-    return einsum(equation, *operands)
+    result = einsum(equation, *operands)
+    if len(operands) == 1 and isinstance(operands[0], Tracer) and not _sums(equation):
+        # NumPy's result is a view.
+        operands[0]._share(result, (lambda x: einsum(equation, x), (), None))
+    return result
+
+
+def _sums(equation):
+    """Whether the equation of one operand sums over a label."""
+    labels, has_arrow, kept = equation.replace(" ", "").replace("...", "").partition("->")
+    return not set(labels) <= set(kept) if has_arrow else len(set(labels)) < len(labels)
 
 
 def _outer_of_vectors(x1, x2):

@@ -136,7 +136,8 @@ def _append(arr, values, axis=None):
 @implements(np.block)
 def _block(arrays):
     depth = _depth(arrays)
-    return _joined(arrays, depth, max(depth, _rank(arrays)))
+    result = _joined(arrays, depth, max(depth, _rank(arrays)))
+    return result._made() if depth == 0 and isinstance(result, Tracer) else result
 
 
 def _depth(arrays):
@@ -182,7 +183,8 @@ def _meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     grids = [
         asarray(x).reshape([-1 if axis == of else 1 for of in range(len(xi))]) for axis, x in zip(axes, xi)
     ]
-    return tuple(grids) if sparse else _broadcast_arrays(*grids)
+    grids = grids if sparse else _broadcast_arrays(*grids)
+    return tuple(grid._made() if copy and isinstance(grid, Tracer) else grid for grid in grids)
 
 
 @implements(np.ix_)

@@ -55,7 +55,7 @@ SHARED, OWNED = range(2)
 
 #: Functions whose results are views of their operand in NumPy, and so are most results of indices.
 _VIEWS = {
-    *("broadcast_in_dim", "broadcast_to", "conj", "flip", "imag", "real", "reshape", "sliding_window_view"),
+    *("broadcast_in_dim", "broadcast_to", "flip", "imag", "real", "reshape", "sliding_window_view"),
     "transpose",
 }
 
@@ -396,7 +396,8 @@ class Tracer:
         recorder = recording.recorder(self._value_text)
         result = Tracer(recording, recorder.record(function, operands, attributes, rule))
         if function in _VIEWS or (function == "[]" and _is_view(attributes, result)):
-            self._share(result, (function, attributes, rule))
+            is_known = function != "reshape" or _splits(self._shape, result._shape)
+            self._share(result, (function, attributes, rule) if is_known else None)
         else:
             result._storage = OWNED
         return result
@@ -423,12 +424,21 @@ class Tracer:
         return made
 
     def _share(self, view, made_by):
-        """Notes that ``view`` shares memory with this value, its operand."""
+        """Notes that ``view`` shares memory with this value, its operand. Without ``made_by`` it is a view
+        or a copy, as the layout in memory decides: after a write into one, the other is an error."""
+        view._storage = SHARED
         if self._storage is OWNED and view._recording is self._recording:
             if self._memory is None:
                 self._memory = [0]
             view._storage, view._memory, view._version = OWNED, self._memory, self._memory[0]
-            view._origin = self, *made_by
+            view._origin = None if made_by is None else (self, *made_by)
+
+    def _shared_or_copied(self):
+        """The same elements, in a view or a copy: the layout in memory decides."""
+        self._recording.lift(self)
+        result = self._snapshot()
+        self._share(result, None)
+        return result
 
     def _is_writable(self):
         """Whether the function that runs has made the array."""
@@ -440,8 +450,9 @@ class Tracer:
             return
         if self._origin is None or self._recording is not running_recording():
             raise ValueError(
-                f"`{self._value_text}` shares memory with a view of it that was assigned to, and a traced "
-                "value does not change with its views: assign to the array itself, or to a copy() of the view"
+                f"`{self._value_text}` shares memory with a view of it that was assigned to, or may share "
+                "memory with an array that was, as a reshape may: assign to the array itself and make the "
+                "view afterwards, or use a copy() of either"
             )
         base, function, attributes, rule = self._origin
         base._update()
@@ -589,11 +600,13 @@ class Tracer:
             raise TypeError(
                 f"cannot cast `{self._value_text}` from {self.dtype} to {target} with casting={casting!r}"
             )
+        if not copy and self.dtype == _arrays.numpy_dtype(target):
+            return self
         return self._call(target)
 
     def conj(self):
-        # NumPy's function `conj`, unlike the method, converts truth values.
-        return self if self._dtype == "bool" else self._call("conj")
+        # NumPy's function `conj`, unlike the method, copies, and converts truth values.
+        return self._call("conj") if self.dtype.kind == "c" else self
 
     conjugate = conj
 
@@ -632,7 +645,8 @@ class Tracer:
     def ravel(self, order="C"):
         return np.ravel(self, order)
 
-    flatten = ravel
+    def flatten(self, order="C"):
+        return np.ravel(self, order)._made()
 
     def copy(self, order="C"):
         return self._made()
@@ -656,6 +670,21 @@ def _is_view(attributes, result):
     if any(isinstance(item, str) for item in items):
         return False
     return bool(result._shape) or any(item is Ellipsis or isinstance(item, tuple) for item in items)
+
+
+def _splits(shape, new_shape):
+    """Whether a reshape splits axes, or adds or removes axes of size 1: NumPy's result is then a view for any
+    layout in memory."""
+    if 0 in shape:
+        return True
+    sizes = (size for size in new_shape if size != 1)
+    for size in shape:
+        part = 1
+        while part < size:
+            part *= next(sizes)
+        if part != size:
+            return False
+    return True
 
 
 #: Ufuncs with another name in the language of expressions.

@@ -138,6 +138,8 @@ def _take_along_axis(arr, indices, axis=-1):
 
 @implements(np.diff)
 def _diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
+    if n == 0:
+        return a
     prepend, append = (None if part is np._NoValue else part for part in (prepend, append))
     return _FUNCTIONS["diff"](a, n, axis, prepend=prepend, append=append)
 
@@ -173,7 +175,7 @@ def _tile(A, reps):
     sizes = (1,) * (rank - A.ndim) + A.shape
     spread = A.reshape([size for pair in zip((1,) * rank, sizes) for size in pair])
     spread = np.broadcast_to(spread, tuple(size for pair in zip(reps, sizes) for size in pair))
-    return spread.reshape([count * size for count, size in zip(reps, sizes)])
+    return spread.reshape([count * size for count, size in zip(reps, sizes)])._made()
 
 
 def _take_of(self, indices, axis=None, out=None, mode="raise"):

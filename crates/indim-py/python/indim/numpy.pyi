@@ -614,7 +614,7 @@ def arange(*args: Any, **kwargs: Any) -> NDArray[Any]: ...
 def array(
     object: Any,
     dtype: DTypeLike | ScalarType | None = None,
-    copy: bool | None = None,
+    copy: bool | None = True,
     order: str | None = None,
     ndmin: int = 0,
     *,
