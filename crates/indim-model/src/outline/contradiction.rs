@@ -24,7 +24,11 @@ pub struct Contradiction {
 
 /// For each named size, the size that the nodes compute, and where it was found first.
 #[derive(Debug, Default)]
-pub struct SizeNames(HashMap<String, (SymbolicSize, String)>);
+pub struct SizeNames {
+    sizes: HashMap<String, (SymbolicSize, String)>,
+    /// Each name that was recorded, with what it had before.
+    recorded: Vec<(String, Option<(SymbolicSize, String)>)>,
+}
 
 impl SizeNames {
     /// Compares a declared type with the inferred one. Returns the difference, if there is one.
@@ -40,6 +44,22 @@ impl SizeNames {
             .find_map(|(axis, pair)| self.compare_size(pair, &format!("axis {axis} of {name}")))
     }
 
+    /// The number of recorded sizes, for [`SizeNames::undo`].
+    pub fn mark(&self) -> usize {
+        self.recorded.len()
+    }
+
+    /// Forgets the sizes recorded since [`SizeNames::mark`]: those of a body, since another branch or step
+    /// gives other sizes to its names.
+    pub fn undo(&mut self, mark: usize) {
+        for (name, before) in self.recorded.drain(mark..).rev() {
+            match before {
+                Some(before) => self.sizes.insert(name, before),
+                None => self.sizes.remove(&name),
+            };
+        }
+    }
+
     /// Compares one size with an earlier size of its name. Returns the difference, if they are never equal.
     fn compare_size(
         &mut self,
@@ -48,7 +68,7 @@ impl SizeNames {
     ) -> Option<String> {
         let (DeclaredSize::Symbol(name), size) = pair else { return None };
         let shown = || indim_graph::terminal::printable(name);
-        match self.0.get(name) {
+        match self.sizes.get(name) {
             Some((known, before)) if !known.may_be_equal(size, 1) => Some(format!(
                 "the size {} is {known} on {before}, and {size} on {location}",
                 shown()
@@ -59,7 +79,8 @@ impl SizeNames {
             // A number is compared with more sizes than an expression.
             Some((known, _)) if known.number().is_some() || size.number().is_none() => None,
             _ => {
-                self.0.insert(name.clone(), (size.clone(), location.to_owned()));
+                let found = (size.clone(), location.to_owned());
+                self.recorded.push((name.clone(), self.sizes.insert(name.clone(), found)));
                 None
             }
         }

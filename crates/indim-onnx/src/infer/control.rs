@@ -53,6 +53,7 @@ impl Walker<'_> {
         (scope.is_body, scope.address) = (true, None);
         scope.arguments = self.scope().arguments.clone();
         scope.function = self.scope().function.clone();
+        let named_before = self.size_names.mark();
         self.enter(scope)?;
         self.inputs(&graph, Some(given))?;
         self.graph(&graph)?;
@@ -65,6 +66,7 @@ impl Walker<'_> {
             outputs.push(value.map(|value| self.typed(value)).unwrap_or_default());
         }
         self.scopes.pop();
+        self.size_names.undo(named_before);
         Ok(Some(outputs))
     }
 

@@ -56,8 +56,9 @@ impl NodeContext<'_> {
 }
 
 impl DataNode {
-    /// The node, if its operator is one whose sizes depend on data.
-    pub(super) fn of(node: &OutlineNode) -> Option<DataNode> {
+    /// The node, if its operator is one whose sizes depend on data. OpenVINO's `NonMaxSuppression` is read
+    /// from opset 5 on, where it has three results; earlier ones pad their only result.
+    pub(super) fn of(node: &OutlineNode, is_onnx: bool) -> Option<DataNode> {
         let text = |name: &str| {
             let found = node.attributes.iter().find(|(known, _)| known == name);
             found.map(|(_, text)| text.as_str())
@@ -67,13 +68,13 @@ impl DataNode {
             "NonZero" => DataNodeKind::NonZero,
             "Compress" => DataNodeKind::Compress,
             "Unique" => DataNodeKind::Unique,
-            "NonMaxSuppression" => match node.results.len() {
-                1 if text("box_encoding").is_none() => {
+            "NonMaxSuppression" => match (is_onnx, node.results.len()) {
+                (true, 1) => {
                     let has_centers = text("center_point_box").is_some_and(|it| it == "1");
                     let rules = SuppressionRules { has_centers, drops_equal: false };
                     DataNodeKind::NonMaxSuppression(rules)
                 }
-                3 => {
+                (false, 3) => {
                     let has_centers = text("box_encoding").is_some_and(|it| it == "center");
                     let sorts = !text("sort_result_descending").is_some_and(is_false);
                     let rules = SuppressionRules { has_centers, drops_equal: true };

@@ -10,7 +10,7 @@ use indim_model::outline::{
     Outline, OutlineOptions, OutlineStage, SymbolicSize, ValueIndex, ValueType,
 };
 use indim_model::{
-    DeclaredSize, FormatErrorKind, ModelInput, ProgramPart, ReadOptions, SourceFile,
+    DeclaredSize, FormatErrorKind, ModelFormat, ModelInput, ProgramPart, ReadOptions, SourceFile,
 };
 
 use super::data_node::{DataNode, NodeContext};
@@ -69,7 +69,8 @@ impl StagedModel {
             true => None,
             false => outline(&source, options, &OutlineOptions::default()).ok(),
         };
-        let ends = outline.as_ref().and_then(|outline| stage_ends(outline, &options.part));
+        let is_onnx = ModelFormat::of(source.bytes()) == Some(ModelFormat::Onnx);
+        let ends = outline.as_ref().and_then(|it| stage_ends(it, &options.part, is_onnx));
         let (Some(outline), Some(ends)) = (outline, ends.filter(|ends| !ends.is_empty())) else {
             return whole.map(StagedModel::of_one);
         };
@@ -253,7 +254,7 @@ fn views<'v>(
 
 impl NamedNode {
     /// The node `number` of an outline; `None` if indim does not compute it, or a value has no name.
-    fn of(outline: &Outline, number: usize) -> Option<NamedNode> {
+    fn of(outline: &Outline, number: usize, is_onnx: bool) -> Option<NamedNode> {
         let node = &outline.nodes[number];
         let names = |values: &[Option<ValueIndex>]| -> Option<Vec<Option<String>>> {
             let name = |value: &Option<ValueIndex>| match value {
@@ -263,7 +264,7 @@ impl NamedNode {
             values.iter().map(name).collect()
         };
         let (operands, results) = (names(&node.operands)?, names(&node.results)?);
-        Some(NamedNode { node: DataNode::of(node)?, operands, results })
+        Some(NamedNode { node: DataNode::of(node, is_onnx)?, operands, results })
     }
 
     /// The named results, from values of stages, or else given ones.
@@ -294,9 +295,9 @@ fn name_of(outline: &Outline, value: ValueIndex) -> Option<String> {
 }
 
 /// The end of each stage but the last. `None` if a stage cannot compute an opaque node that the part needs.
-fn stage_ends(outline: &Outline, part: &ProgramPart) -> Option<Vec<StageEnd>> {
+fn stage_ends(outline: &Outline, part: &ProgramPart, is_onnx: bool) -> Option<Vec<StageEnd>> {
     let end = |stage: OutlineStage| {
-        let nodes = stage.nodes.iter().map(|&number| NamedNode::of(outline, number));
+        let nodes = stage.nodes.iter().map(|&number| NamedNode::of(outline, number, is_onnx));
         let nodes = nodes.collect::<Option<Vec<NamedNode>>>()?;
         let values = stage.values.iter().map(|&value| name_of(outline, value));
         let operands =

@@ -119,6 +119,38 @@ fn one_name_for_sizes_that_are_never_equal_is_an_error() {
     }
 }
 
+/// A name has one size within a branch. Only one branch runs, so it has another size in the other branch.
+#[test]
+fn names_for_sizes_are_compared_within_a_branch() {
+    let stated = |[relu, both, neg]: [&str; 3]| {
+        let outputs = |results: [(&str, &str); 2]| {
+            results.map(|(name, size)| value(name, FLOAT, Some(&[size, "4"])))
+        };
+        let branch = |name: &str, nodes: &[Message], results: [Message; 2]| {
+            let graph = nodes.iter().fold(Message::default(), |graph, node| graph.bytes(1, node));
+            let graph = results.iter().fold(graph, |graph, result| graph.bytes(12, result));
+            Message::default().bytes(1, name).bytes(6, graph).int(20, 5)
+        };
+        let then = [node("Relu", &["x"], &["a"], &[]), node("Abs", &["a"], &["b"], &[])];
+        let other = [
+            node("Concat", &["x", "rows"], &["c"], &[int("axis", 0)]),
+            node("Neg", &["x"], &["d"], &[]),
+        ];
+        let branches = [
+            branch("then_branch", &then, outputs([("a", relu), ("b", relu)])),
+            branch("else_branch", &other, outputs([("c", both), ("d", neg)])),
+        ];
+        let nodes = vec![node("If", &["flag"], &["y", "z"], &branches)];
+        let inputs = vec![value("x", FLOAT, Some(&["N", "4"])), value("flag", BOOL, Some(&[]))];
+        let rows = vec![tensor("rows", FLOAT, &[7, 4])];
+        lint("names.onnx", model(inputs, rows, nodes).encoded())
+    };
+    assert_eq!(found(&stated(["T", "T", "U"])), []);
+    let error = |label: &str| vec![("type-mismatch", "contradiction", label.to_owned())];
+    assert_eq!(found(&stated(["T", "U", "U"])), error("d"));
+    assert_eq!(found(&stated(["T", "N", "U"])), error("c"));
+}
+
 /// Operations with regions state types that follow from their operands.
 #[test]
 fn types_of_operations_with_regions_follow_from_their_operands() {

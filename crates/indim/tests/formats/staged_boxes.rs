@@ -166,3 +166,17 @@ fn openvino_networks_choose_boxes_with_their_scores() {
     let count = Array::new([1], vec![3i32]).unwrap();
     assert_eq!(staged.run(&views).unwrap(), [positions, scored, count]);
 }
+
+/// The results of earlier operation sets are padded, and one without attributes looks like a node of ONNX.
+#[test]
+fn openvino_networks_of_earlier_operation_sets_are_refused() {
+    let mut network = Network::default();
+    network.parameter("f32", "1,3,4", "FP32 1 3 4");
+    network.parameter("f32", "1,2,3", "FP32 1 2 3");
+    let max = network.integers(&[2]).to_string();
+    let chosen = network.add("NonMaxSuppression-4", "", &["0", "1", &max], &["I64 -1 3"]);
+    network.result(&chosen.to_string());
+    let source = ir::source(&network.distinct_text(), &network.constants);
+    let staged = StagedModel::from_source(source, &ReadOptions::default());
+    assert_eq!(staged.unwrap_err().code(), "unsupported-op");
+}
