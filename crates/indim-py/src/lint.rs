@@ -42,8 +42,8 @@ pub(crate) fn _lint(
 }
 
 /// A node that indim does not compute: operator, name, operands (`None` for a missing one) and results. A
-/// loop or branch with such nodes in its bodies is one, too; its operands end with the values that its
-/// bodies read.
+/// loop or branch with such nodes in its bodies is one, too; its operands end with the other values
+/// that its bodies read.
 type ForeignNode = (String, String, Vec<Option<String>>, Vec<Option<String>>);
 
 /// A node in the body of a loop or branch: operator, name, and the operator and name of that loop or branch.
@@ -86,7 +86,9 @@ fn foreign_nodes(outline: &Outline, part: &ProgramPart) -> Vec<ForeignNode> {
         *is_needed && is_foreign && is_reached(node)
     });
     let described = |(node, _): (&OutlineNode, bool)| {
-        let operands = node.operands.iter().copied().chain(node.captured.iter().copied().map(Some));
+        let captured = node.captured.iter().copied().map(Some);
+        let captured = captured.filter(|value| !node.operands.contains(value));
+        let operands = node.operands.iter().copied().chain(captured);
         let operands = operands.map(|operand| name(operand?)).collect();
         let results = node.results.iter().map(|result| name((*result)?)).collect();
         (node.operator.clone(), name_of(outline, node), operands, results)

@@ -297,6 +297,13 @@ def test_a_branch_with_a_foreign_node_is_provided_as_a_whole():
     np.testing.assert_array_equal(model(x, 1), -x)
 
 
+def test_a_body_that_reads_an_operand_of_its_branch_does_not_give_it_twice():
+    negated = b"%2 = stablehlo.custom_call @foreign(%0) : (tensor<2xf32>) -> tensor<2xf32>"
+    read = negated.replace(b"(%0) : (tensor<2xf32>)", b"(%0, %i) : (tensor<2xf32>, tensor<i32>)")
+    model = indim.load(IN_A_BRANCH.replace(negated, read), provide={"1": lambda i, x, doubled: doubled + x})
+    np.testing.assert_array_equal(model(np.array([2, 8], np.float32), 1), [-6, -24])
+
+
 def message(*fields):
     """A message of protobuf: each field is its number with an integer, a text or an inner message."""
 
