@@ -200,15 +200,17 @@ codes! {
     }
     DEPENDS_ON_DATA = "depends-on-data" {
         title: "A size depends on elements that are known only at run time",
-        explanation: "The message lists the values that determine the size. Export the program with fixed \
-            sizes, or pass the last of these values to `indim run` with `--from NAME=SOURCE`.",
+        explanation: "The message lists the values that determine the size. `indim run` computes most such \
+            models of ONNX and OpenVINO in stages, but a converted program has fixed sizes. Export the \
+            program with fixed sizes, or pass the last of these values to `indim run` with `--from \
+            NAME=SOURCE`.",
         example: Command(&[
             "printf '\\010\\010\\072R\\012\\027\\012\\001x\\022\\001s\\042\\004Cast\\052\\011\\012\\002to\
                 \\030\\007\\240\\001\\002\\012\\022\\012\\001x\\012\\001s\\022\\001y\\042\\007Reshape\\022\
                 \\001gZ\\017\\012\\001x\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002b\\017\
                 \\012\\001y\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002B\\002\\020\\021' \
                 > p.onnx",
-            "indim run p.onnx 'f32([1, 2])'",
+            "indim convert p.onnx --to stablehlo -o p.mlir",
         ]),
         raised_by: ["indim-model"],
     }
