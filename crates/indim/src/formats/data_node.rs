@@ -35,10 +35,10 @@ enum DataNodeKind {
     NonZero,
     Compress,
     Unique,
-    /// Of ONNX, with the positions of the chosen boxes as its only result.
+    /// ONNX's operator. Its only result is the positions of the chosen boxes.
     NonMaxSuppression(SuppressionRules),
-    /// Of OpenVINO, with positions, scores and their number; the best boxes of all batches and classes come
-    /// first if it sorts.
+    /// OpenVINO's operation. Its results are positions, scores and their number; if it sorts, the best boxes
+    /// of all batches and classes come first.
     ScoredSuppression(SuppressionRules, bool),
 }
 

@@ -120,7 +120,7 @@ fn floats(context: &NodeContext<'_>, view: &ArrayView<'_>) -> Result<Vec<f32>, L
 
 /// Chooses from the boxes of one batch and class. Returns their positions, best first.
 ///
-/// Of equal scores the first box comes first. A box whose score is NaN is not chosen. `proceed` is called
+/// Boxes with equal scores keep their order. A box whose score is NaN is not chosen. `proceed` is called
 /// with the number of compared pairs since its last call, and ends the choice by `false`.
 pub(super) fn choose(
     boxes: &[[f32; 4]],

@@ -11,7 +11,7 @@ fn model(inputs: Vec<Message>, initializers: Vec<Message>, nodes: Vec<Message>) 
     Model { opset: 17, inputs, initializers, nodes, outputs: vec![named("y")], ..Model::default() }
 }
 
-/// The target of a reshape gives the shape, whatever the opaque node returns.
+/// The target of a reshape gives the shape, even if the shape of the opaque node is unknown.
 #[test]
 fn a_reshape_ends_what_is_unknown_behind_an_opaque_node() {
     let reshaped = |count: i64| {

@@ -1,5 +1,5 @@
-//! What JAX's training steps and compiled programs contain in StableHLO and HLO: gradients of pools, searches
-//! in broadcast counts, `topk`, sorts by bits, `logaddexp`, and bitcasts to other widths.
+//! Operations of JAX's training steps and compiled programs in StableHLO and HLO: gradients of pools,
+//! searches in broadcast counts, `topk`, sorts by bits, `logaddexp`, and bitcasts to other widths.
 
 use crate::support;
 use indim_graph::Array;
