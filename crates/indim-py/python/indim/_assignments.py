@@ -13,7 +13,7 @@ import numpy as np
 from . import _functions, _masks, _scatters
 from ._advice import method_advice, refuse_given
 from ._numbers import Number, is_number
-from ._tracing import Tracer, has_tracer, implements, result_tracer, running_recording
+from ._tracing import Tracer, as_array, has_tracer, implements, result_tracer, running_recording
 
 
 def _setitem(x, key, values):
@@ -39,13 +39,9 @@ def _check_writable(x):
     raise TypeError(
         f"`{x._value_text}` cannot be assigned to while {function} is traced, because it is an argument or "
         f"comes from outside, and a compiled function does not write into those: write y = "
-        f"{_in_parentheses(x)}.copy() first, and assign to y; or write "
-        f"`{_in_parentheses(x)}.at[key].set(values)` or np.where(condition, values, x), a new array"
+        f"{x._text_of_operand()}.copy() first, and assign to y; or write "
+        f"`{x._text_of_operand()}.at[key].set(values)` or np.where(condition, values, x), a new array"
     )
-
-
-def _in_parentheses(x):
-    return x._value_text if " " not in x._value_text else f"({x._value_text})"
 
 
 def _converted(values, dtype):
@@ -58,18 +54,12 @@ def _converted(values, dtype):
         number[()] = values
         return number
     elif not isinstance(values, Tracer):
-        values = np.asarray(values, like=_first_tracer(values)) if has_tracer(values) else values
+        values = as_array(values) if has_tracer(values) else values
         # Each call reads the elements of an outside array.
         values = _functions.recorded(values)
     if values.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"complex numbers lose their imaginary parts as {dtype}: assign `values.real`")
     return values if values.dtype == dtype else values.astype(dtype)
-
-
-def _first_tracer(values):
-    while not isinstance(values, Tracer):
-        values = next(value for value in values if has_tracer(value))
-    return values
 
 
 def _updated(x, keys, values):

@@ -15,12 +15,8 @@ import numpy as np
 
 from ._indexable import Indexable
 from ._jax_numpy import ScalarType, as_traced, ndarray
-from ._tracing import Tracer, has_tracer, tracer_of
+from ._tracing import Tracer, as_array, has_tracer, tracer_of
 from ._trees import leaves_of
-
-
-def _traced_tracer(values):
-    return tracer_of(leaves_of(values))
 
 
 def _given(function):
@@ -29,7 +25,7 @@ def _given(function):
     @functools.wraps(function)
     def given(*args, **kwargs):
         if args and isinstance(args[0], (list, tuple)) and has_tracer(args[0]):
-            args = (np.asarray(args[0], like=_traced_tracer(args[0])), *args[1:])
+            args = (as_array(args[0]), *args[1:])
         return function(*args, **kwargs)
 
     return given
@@ -43,7 +39,7 @@ def _made(function):
         if not has_tracer(a):
             return _indexable(function(a, *args, **kwargs))
         kwargs.pop("like", None)
-        return function(a, *args, like=_traced_tracer(a), **kwargs)
+        return function(a, *args, like=tracer_of(leaves_of(a)), **kwargs)
 
     return made
 
@@ -62,7 +58,7 @@ def _filled(function):
 def _full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     """NumPy's ``full``."""
     if isinstance(fill_value, (list, tuple)) and has_tracer(fill_value):
-        fill_value = np.asarray(fill_value, like=_traced_tracer(fill_value))
+        fill_value = as_array(fill_value)
     if isinstance(fill_value, Tracer):
         fill_value = fill_value if dtype is None else fill_value.astype(dtype)
         return np.broadcast_to(fill_value, shape)._made()
@@ -120,9 +116,9 @@ class _Joined:
         parts = [np.r_[item] if isinstance(item, slice) else item for item in keys]
         if any(isinstance(part, str) for part in parts):
             raise TypeError("np.r_ and np.c_ with traced values take no texts: write np.concatenate")
-        if self._original is np.r_:
-            return np.concatenate([np.atleast_1d(part) for part in parts])
         parts = [np.atleast_1d(part) for part in parts]
+        if self._original is np.r_:
+            return np.concatenate(parts)
         return np.concatenate([part[:, None] if part.ndim == 1 else part for part in parts], axis=-1)
 
 

@@ -350,6 +350,10 @@ class Tracer:
             "`static=`",
         )
 
+    def _text_of_operand(self):
+        """The text of the value, in parentheses if it is longer than a word."""
+        return self._value_text if " " not in self._value_text else f"({self._value_text})"
+
     def __array__(self, dtype=None, copy=None):
         self._recording.request_elements()
         if _captured.is_index(sys._getframe(1)):
@@ -357,7 +361,7 @@ class Tracer:
                 "an index of a NumPy array",
                 f"write indim.take(array, {self._value_text}, axis=0), which takes arrays and traced values",
             )
-        text = self._value_text if " " not in self._value_text else f"({self._value_text})"
+        text = self._text_of_operand()
         self._refuse(
             "a NumPy array",
             f"write indim.asarray({self._value_text}) for np.asarray({self._value_text}), "
@@ -527,7 +531,7 @@ class Tracer:
         # `axis=None` of a reduction means all axes; other keywords are omitted by `None`.
         kept = ("axis",) if method in ("reduce", "accumulate") else ()
         kwargs = {key: value for key, value in kwargs.items() if value is not None or key in kept}
-        inputs = [_stacked(value) if isinstance(value, (list, tuple)) else value for value in inputs]
+        inputs = [as_array(value) if isinstance(value, (list, tuple)) else value for value in inputs]
         if method == "__call__" and "dtype" in kwargs and ufunc.signature is None:
             casting = kwargs.pop("casting", "same_kind")
             inputs = loop_operands(ufunc, inputs, kwargs.pop("dtype"), casting)
@@ -697,8 +701,8 @@ def _is_operand(value):
     )
 
 
-def _stacked(values):
-    """A list of numbers and traced values as an array, as for NumPy."""
+def as_array(values):
+    """Nested lists of numbers and traced values as an array, as for NumPy."""
     return np.asarray(values, like=tracer_of(leaves_of(values))) if has_tracer(values) else np.asarray(values)
 
 
