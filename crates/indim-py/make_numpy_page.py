@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 from indim import _refused
+from indim._assignments import UPDATES
 from indim._reduceat import SEGMENTS
 from indim._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, Tracer
+from indim._ufunc_methods import MAX_SEGMENTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "numpy.md"
 
@@ -56,7 +58,6 @@ NOTES = {
     "choose": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
     "cov": "the signs of traced weights, and whether `fweights` are integers, are not checked",
     "delete": "the positions are known while the function is traced",
-    "fill_diagonal": "no `wrap`",
     "full_like": "`shape` is known while the function is traced",
     "geomspace": "real numbers; an end of 0 gives NaN, where NumPy raises an error",
     "histogram": "`bins` is a number, or edges; traced edges are not checked for their order; NaN among the "
@@ -70,8 +71,7 @@ NOTES = {
     "linalg.matrix_norm": "no `ord` that needs singular values: 2, -2, `'nuc'`",
     "linalg.matrix_power": "no negative power",
     "linalg.norm": "of a matrix no `ord` that needs singular values: 2, -2, `'nuc'`",
-    "pad": "`mode` is `'constant'`, `'edge'`, `'wrap'`, `'reflect'` or `'symmetric'`; one number for "
-    "`constant_values`",
+    "pad": "`mode` is no function",
     "ravel": "`order` is `'C'` or `'F'`",
     "reshape": "`order` is `'C'` or `'F'`",
     "intersect1d": "no `return_indices`",
@@ -95,11 +95,12 @@ function](python.md#compiled-functions). Outside of compiled functions NumPy its
 
 Ufuncs and `np.clip` take `out=`, with `where=` or without, if it is an array that the function has
 made, as in `np.divide(x, y, out=np.zeros_like(x), where=y != 0)`. All elements are computed, then
-the mask chooses; so a gradient is NaN at masked elements whose derivative is infinite or NaN. No
-other function writes into `out=`, and ufuncs take no `axes=`: the message says what to write
-instead. [python.md](python.md#differences-from-numpy) and
-[numpy-differences.md](numpy-differences.md) list differences in values. A test compares each name
-that works with NumPy, on random arrays of nine element types.
+the mask chooses; so a gradient is NaN at masked elements whose derivative is infinite or NaN. Every
+other function that has the keyword `out=` writes into such an array too. `order=` and `subok=` of
+ufuncs have no effect, and ufuncs take no `axes=`: the message says what to write instead.
+[python.md](python.md#differences-from-numpy) and [numpy-differences.md](numpy-differences.md) list
+differences in values. A test compares each name that works with NumPy, on random arrays of nine
+element types.
 """
 
 
@@ -180,8 +181,13 @@ def page():
             names(working_functions()),
             "Ufuncs:\n",
             names(working_ufuncs()),
-            f"`outer` of every ufunc of two operands, `reduce` of\n{names(reduced).rstrip()},\n"
-            f"`accumulate` of\n{names(accumulated).rstrip()}, and\n`reduceat` of\n{names(sorted(SEGMENTS))}",
+            "Every ufunc of two operands has `outer`, `reduce`, `accumulate`, `reduceat` and `at`. They\n"
+            "compute at once `reduce` of\n"
+            f"{names(reduced).rstrip()},\n"
+            f"`accumulate` of\n{names(accumulated).rstrip()},\n`reduceat` of\n"
+            f"{names(sorted(SEGMENTS)).rstrip()},\nand `at` of\n{names(sorted(UPDATES)).rstrip()}.\n"
+            "Other ufuncs combine one element after another, in NumPy's order; their `reduceat` takes\n"
+            f"up to {MAX_SEGMENTS} segments.\n",
             "Methods and attributes of arrays:\n",
             names(working_methods()),
             "NumPy itself computes functions of sizes, types and numbers while a function is traced, so\n"
@@ -190,9 +196,8 @@ def page():
             "These make arrays of numbers and traced values; `float32(x)` stands for every element type\n"
             "([python.md](python.md#assignments-and-new-arrays)):\n",
             names(MAKE_ARRAYS),
-            "`at` of `add`, `subtract`, `multiply`, `maximum` and `minimum`, and the functions and methods\n"
-            "that write into an array, write into arrays that the function has made, not into its\n"
-            "arguments.\n",
+            "`at` of ufuncs, and the functions and methods that write into an array, write into arrays that\n"
+            "the function has made, not into its arguments.\n",
             "Some functions differ from NumPy's:\n",
             table(("function", "difference"), [(f"`{name}`", note) for name, note in sorted(NOTES.items())]),
             "## Refused\n",

@@ -281,7 +281,6 @@ def loop(x):
         (assigned(X[0] > 0, 1), IndexError, "mask"),
         (assigned(0, 1j), TypeError, "complex|imaginary"),
         (assigned(0, np.array([1j, 0, 0])), TypeError, "imaginary parts"),
-        (lambda x: np.divide.at(x * 2, 0, 2), TypeError, r"numpy\.divide\.at cannot be traced"),
     ],
 )
 def test_what_cannot_be_assigned(function, error, message):

@@ -271,13 +271,6 @@ def test_values_at_edges(text, arrays):
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
-        (lambda x: np.add.reduce(x, out=np.zeros(4)), "write y = np.add.reduce(...) without `out=`"),
-        (lambda x: np.add.accumulate(x, out=np.zeros((3, 4))), "y = np.add.accumulate(...) without `out=`"),
-        (lambda x: np.clip(x, 0, 1, out=np.zeros((3, 4))), "write y = np.clip(...) without `out=`"),
-        (lambda x: np.mean(x, out=np.zeros(())), "write y = np.mean(...) without `out=`"),
-        (lambda x: np.median(x, out=np.zeros(())), "write y = np.median(...) without `out=`"),
-        (lambda x: np.concatenate([x, x], out=np.zeros((6, 4))), "y = np.concatenate(...) without `out=`"),
-        (lambda x: np.clip(x, 0, 1, dtype="f4"), "numpy.clip takes no `dtype`"),
         (lambda x: np.apply_along_axis(lambda row: row[row > 0], 1, x), "write np.where(mask, x, other)"),
     ],
 )

@@ -105,7 +105,7 @@ def of_outer(x, y):
         (of_outer, TypeError, r"cannot write into `x \* 2`"),
         (lambda x, y: np.add(x, 1, out=x), TypeError, "cannot write into `x` .* it is an argument"),
         (lambda x, y: np.add(x, 1, out=OUTSIDE), TypeError, "array of NumPy"),
-        (lambda x, y: np.clip(x, 0, 1, out=np.zeros((5, 6))), TypeError, "numpy.clip takes no `out`"),
+        (lambda x, y: np.clip(x, 0, 1, out=OUTSIDE), TypeError, "numpy.clip takes no `out`"),
         (lambda x, y: np.clip(x, 0, 1, where=x > 0), TypeError, "numpy.clip takes no `where`"),
         (lambda x, y: np.add(x, 1, out=np.zeros_like(x, dtype=int)), TypeError, "Cannot cast ufunc 'add'"),
         (lambda x, y: np.add(x, 1, out=np.zeros_like(x), where=y), TypeError, "not truth values"),

@@ -57,7 +57,7 @@ def test_where_and_initial():
     with pytest.raises(indim.IndimError, match="give `initial`"):
         indim.jit(lambda x, w: np.max(x, where=w))(x, w)
     with pytest.raises(TypeError, match="takes no `out`"):
-        indim.jit(lambda x: np.sum(x, out=np.zeros(())))(x)
+        indim.jit(lambda x: np.sum(x, out=w))(x)
 
 
 #: Functions that skip NaNs, each compared with NumPy's of the same name.

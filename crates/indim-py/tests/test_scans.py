@@ -48,8 +48,7 @@ def test_accumulate():
     for ufunc in (np.add, np.multiply, np.maximum):
         traced = indim.jit(lambda a: ufunc.accumulate(a, dtype="i1"))
         close(traced(narrow), ufunc.accumulate(narrow, dtype="i1"))
-    with pytest.raises(TypeError, match="numpy.hypot.accumulate cannot be traced"):
-        indim.jit(lambda a: np.hypot.accumulate(a))(x)
+    close(indim.jit(lambda a: np.hypot.accumulate(a))(x), np.hypot.accumulate(x))
 
 
 @pytest.mark.skipif(not hasattr(np, "cumulative_sum"), reason="NumPy 2.1 has these")

@@ -100,7 +100,6 @@ def test_filling_keeps_shapes_of_any_size():
         (lambda x: x.ravel("K"), TypeError),
         (lambda x: np.polyval(x, x), TypeError),
         (lambda x: np.full_like(x, np.ones(5)), ValueError),
-        (lambda x: np.atleast_1d(x, x), TypeError),
         (lambda x: np.concatenate([x, x[0]]), ValueError),
         (lambda x: np.select([x > 0], [x, x]), ValueError),
         (lambda x: np.select([], []), ValueError),

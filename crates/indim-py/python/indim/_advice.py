@@ -42,22 +42,6 @@ def refused_keyword(function, ufunc, keyword, kwargs):
     return f"numpy.{ufunc.__name__} takes no `{keyword}` while {function} is traced: {advice}"
 
 
-def method_advice(method):
-    """The replacement for a method of ufuncs."""
-    if method == "reduce":
-        return (
-            "write it by functions along axes, such as np.sum(x, axis=0) for np.add.reduce(x), or by "
-            "indim.scan, a loop over axis 0"
-        )
-    if method == "reduceat":
-        return "write indim.segment_sum(x, ids, n), or segment_prod, segment_max, segment_min"
-    if method == "accumulate":
-        return "write it by np.cumsum and the like, or by indim.scan, a loop over axis 0"
-    if method == "at":
-        return "write x = indim.at(x)[i].add(values), or set, multiply, min, max, which return a new array"
-    return "compute it before the call and pass it as an argument"
-
-
 def refuse_given(name, **arguments):
     """Refuses arguments of NumPy's function ``name`` that have no meaning while a function is traced."""
     for keyword, value in arguments.items():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from . import _arrays
 from ._advice import refuse_given
 from ._functions import asarray
 from ._numbers import is_weak
-from ._shape_functions import promoted, weakly_promoted
+from ._shape_functions import axis_indices, promoted, weakly_promoted
 from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements, tracer_of
 
 
@@ -28,6 +30,14 @@ def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **kwargs):
 
         where, casting = kwargs.pop("where", True), kwargs.pop("casting", "same_kind")
         return written("clip", np.clip(a, a_min, a_max, min=min, max=max, **kwargs), out, where, casting)
+    dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
+    if dtype is not None:
+        a = asarray(a).astype(dtype, casting=casting)
+    for keyword in ("order", "subok"):
+        # These say how the result lies in memory, and whether it is of a subclass.
+        kwargs.pop(keyword, None)
+    if kwargs.get("where") is True:
+        del kwargs["where"]
     refuse_given("clip", **kwargs)
     low, high = (
         next((bound for bound in bounds if bound is not None and bound is not np._NoValue), None)
@@ -114,7 +124,9 @@ def _reshapes(function):
 
     def handler(a, *args, **kwargs):
         if has_tracer(args):
-            raise TypeError(f"numpy.{function.__name__} takes one traced array at a time")
+            # `atleast_1d` and the like take several arrays.
+            return tuple(function(array) for array in (a, *args))
+        a = asarray(a)
         return a.reshape(function(np.broadcast_to(np.int8(0), a.shape), *args, **kwargs).shape)
 
     ARRAY_FUNCTIONS[function] = handler
@@ -143,7 +155,7 @@ def _ravel(a, order="C"):
 
 
 @implements(np.broadcast_to)
-def _broadcast_to(array, shape):
+def _broadcast_to(array, shape, subok=False):
     return array._call("broadcast_to", [(None, _arrays.integers(shape))])
 
 
@@ -177,4 +189,7 @@ def _shape(a):
 
 @implements(np.size)
 def _size(a, axis=None):
+    if isinstance(axis, tuple):
+        sizes = [a.shape[index] for index in axis_indices(axis, a.ndim)]
+        return math.prod(sizes)
     return a.size if axis is None else a.shape[axis]

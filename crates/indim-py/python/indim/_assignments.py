@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _functions, _masks, _scatters
-from ._advice import method_advice, refuse_given
+from . import _functions, _masks, _scatters, _ufunc_methods
+from ._advice import refuse_given
 from ._numbers import Number, is_number
 from ._tracing import Tracer, as_array, has_tracer, implements, result_tracer, running_recording
 
@@ -169,13 +169,24 @@ def _fill_diagonal(a, val, wrap=False):
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
-    refuse_given("fill_diagonal", wrap=wrap or None)
+    if wrap and a.ndim == 2:
+        _fill_wrapped_diagonal(a, val)
+        return
     positions = np.arange(min(a.shape))
     count, values = len(positions), _converted(val, a.dtype)
     if values.ndim:
         # NumPy repeats the values along the diagonal.
         values = np.resize(values.reshape(-1), (count,))
     a[(positions,) * a.ndim] = values
+
+
+def _fill_wrapped_diagonal(a, val):
+    """The diagonal of a tall matrix begins again after a row without it."""
+    positions = np.arange(0, a.shape[0] * a.shape[1], a.shape[1] + 1)
+    values = _converted(val, a.dtype)
+    if values.ndim:
+        values = np.resize(values.reshape(-1), (len(positions),))
+    _write(a, _scatters.At(a.reshape(-1))[positions].set(values).reshape(a.shape))
 
 
 @implements(np.put)
@@ -207,16 +218,17 @@ def _put_along_axis(arr, indices, values, axis):
 
 
 #: Methods of updates by the names of ufuncs.
-_UPDATES = {"add": "add", "maximum": "max", "minimum": "min", "multiply": "multiply", "subtract": "subtract"}
+UPDATES = {"add": "add", "maximum": "max", "minimum": "min", "multiply": "multiply", "subtract": "subtract"}
 
 
 def ufunc_at(ufunc, x, indices, values=None):
     """``ufunc.at(x, indices, values)``."""
-    if ufunc.__name__ not in _UPDATES:
-        raise TypeError(f"numpy.{ufunc.__name__}.at cannot be traced; {method_advice('at')}")
     x = _destination(f"{ufunc.__name__}.at", x)
     _check_writable(x)
-    x._become(getattr(_scatters.At(x)[indices], _UPDATES[ufunc.__name__])(values))
+    if ufunc.__name__ in UPDATES:
+        x._become(getattr(_scatters.At(x)[indices], UPDATES[ufunc.__name__])(values))
+    else:
+        x._become(_ufunc_methods.at(ufunc, x._snapshot(), indices, values))
 
 
 class _Flat:

@@ -87,6 +87,52 @@ def plain(function, count, doc, rule):
     return _named(operation, function, doc)
 
 
+def of_ufunc(function, count, doc):
+    """The function of one or two operands under NumPy's rule. It also takes the keywords of NumPy's ufunc of
+    the name that ``add_ufunc`` gives it."""
+
+    if count == 1:
+
+        def operation(x, *, out=None, **keywords):
+            if keywords:
+                return _by_ufunc(operation, keywords)(x, out=out, **keywords)
+            return apply(function, (x,), rule="numpy", out=out)
+    else:
+
+        def operation(x, y, *, out=None, **keywords):
+            if keywords:
+                return _by_ufunc(operation, keywords)(x, y, out=out, **keywords)
+            return apply(function, (x, y), rule="numpy", out=out)
+
+    parameters = list(inspect.signature(operation).parameters.values())
+    operation.__signature__ = inspect.Signature(parameters[:-1])
+    return _named(operation, function, doc)
+
+
+def _by_ufunc(operation, keywords):
+    """NumPy's ufunc that an operation stands for, which takes these keywords."""
+    ufunc = getattr(operation, "_ufunc", None)
+    if ufunc is None:
+        name = next(iter(keywords))
+        raise TypeError(f"{operation.__name__}() got an unexpected keyword argument {name!r}")
+    return ufunc
+
+
+def add_ufunc(operation, ufunc):
+    """Gives an operation the keywords and methods of NumPy's ufunc."""
+    operation._ufunc = ufunc
+    operation.outer, operation.reduceat = ufunc.outer, ufunc.reduceat
+    operation.reduce, operation.accumulate = ufunc.reduce, ufunc.accumulate
+
+    def at(a, indices, *values, inplace=True):
+        """NumPy's ``ufunc.at``; with ``inplace=False`` it returns a new array, as in JAX."""
+        written = a if inplace else asarray(a).copy()
+        ufunc.at(written, indices, *values)
+        return None if inplace else written
+
+    operation.at = at
+
+
 def xla(function, doc):
     """The function of two operands under XLA's rule."""
 
@@ -179,6 +225,7 @@ OPERATION_CODES = {
         xla("add", ""),
         *(make("add", count, "") for make in (pdpd, by_attributes) for count in (2, 3)),
         *(plain("add", count, "", "numpy") for count in (2, 3)),
+        *(of_ufunc("add", count, "") for count in (1, 2)),
     )
 }
 

@@ -39,6 +39,8 @@ def complete(namespace):
         if not name.startswith("_") and inspect.isfunction(own) and not isinstance(function, np.ufunc):
             if callable(function):
                 namespace[name] = _with_signature_of_numpy(own, function, _NUMPY_MEANING.get(name))
+        elif isinstance(function, np.ufunc) and inspect.isfunction(own) and not hasattr(own, "_ufunc"):
+            namespace[name] = _with_ufunc(own, function)
     added = {
         **{name: _made(getattr(np, name)) for name in _MADE_BY},
         **{name: _filled(name, value) for name, value in _FILLED.items()},
@@ -139,6 +141,22 @@ def _always_stable(own):
 
 
 # NumPy's signatures.
+
+
+def _with_ufunc(own, ufunc):
+    """A composition or product that also takes the keywords of NumPy's ufunc, and has its methods."""
+
+    @functools.cache
+    def known():
+        return inspect.signature(own).parameters.keys()
+
+    def operation(*args, **keywords):
+        is_own = not keywords or keywords.keys() <= known()
+        return own(*args, **keywords) if is_own else ufunc(*args, **keywords)
+
+    functools.update_wrapper(operation, own)
+    _functions.add_ufunc(operation, ufunc)
+    return operation
 
 
 def _with_signature_of_numpy(own, function, is_numpy_meaning):

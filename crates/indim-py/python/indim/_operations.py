@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 
+import numpy as np
+
 from . import _compositions, _functions, _products, _reductions, _sorting, _view_functions
 from ._indim import _operations
 
@@ -32,6 +34,8 @@ def define(rule):
             text = "rem"
         functions[name] = _function(rule, text, arity, doc)
         functions[name].__name__ = functions[name].__qualname__ = name
+        if rule == "numpy" and isinstance(getattr(np, name, None), np.ufunc):
+            _functions.add_ufunc(functions[name], getattr(np, name))
     functions |= _compositions.define(rule, _function)
     functions |= _reductions.define(rule, functions)
     functions |= _products.define(rule, functions)
@@ -39,6 +43,8 @@ def define(rule):
 
 
 def _function(rule, text, arity, doc):
+    if rule == "numpy" and arity < 3:
+        return _functions.of_ufunc(text, arity, doc)
     if arity == 1:
         return _functions.unary(text, doc, rule)
     if rule == "as-written":

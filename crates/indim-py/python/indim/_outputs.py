@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _arrays
 from ._advice import refused_argument
-from ._tracing import Tracer
+from ._tracing import Tracer, running_recording
 
 
 def written(name, result, out, where=True, casting="same_kind"):
@@ -44,6 +44,8 @@ def _checked(name, out):
     if isinstance(out, tuple):
         (out,) = out
     if not isinstance(out, Tracer):
+        # Traced once more, the function makes the array as a traced value.
+        running_recording().request_elements()
         raise TypeError(refused_argument(name, "out"))
     if not out._is_writable():
         raise TypeError(

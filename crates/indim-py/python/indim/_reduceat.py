@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _scatters
+from . import _scatters, _ufunc_methods
 from ._functions import asarray
 from ._shape_functions import axis_index
 from ._tracing import Tracer
@@ -22,19 +22,19 @@ SEGMENTS = {
 }
 
 
-def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
+def reduceat(ufunc, array, indices, axis=0, dtype=None):
     """``ufunc.reduceat(array, indices, axis)``; the indices are known while the function is traced."""
     name = ufunc.__name__
     segments = SEGMENTS.get(name)
-    if segments is None or out is not None:
-        known = ", ".join(SEGMENTS)
-        what = "writes into no `out`" if segments else f"can be traced of {known} alone"
-        raise TypeError(f"reduceat {what}: write numpy.{name}.reduceat of slices, or indim.scan")
     if isinstance(indices, Tracer):
+        known = "segment_sum" if segments is None else segments.__name__
         raise TypeError(
             f"numpy.{name}.reduceat takes no traced indices: name `{indices._value_text}` in `static=`, or "
-            f"write indim.{segments.__name__}(x, ids, n) with the number of its segment for each element"
+            f"write indim.{known}(x, ids, n) with the number of its segment for each element"
         )
+    if segments is None:
+        size = array.shape[axis_index(operator.index(axis), array.ndim)]
+        return _ufunc_methods.reduceat(ufunc, array, *_bounds(name, indices, size), axis, dtype)
     array = asarray(array)
     x = np.moveaxis(array, axis_index(operator.index(axis), array.ndim), 0)
     if name.startswith("logical"):
@@ -55,14 +55,19 @@ def _result_type(ufunc, dtype):
 
 def _positions(name, indices, size):
     """The starts of the segments; the segment of each element that is reduced, and its position."""
+    starts, ends = _bounds(name, indices, size)
+    counts = ends - starts
+    ids = np.repeat(np.arange(len(starts)), counts)
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return starts, ids, starts[ids] + offsets
+
+
+def _bounds(name, indices, size):
+    """The starts and ends of the segments."""
     starts = np.asarray(indices, dtype=np.intp)
     if starts.ndim != 1:
         raise ValueError("the indices of reduceat have one axis")
     for start in starts[(starts < 0) | (starts >= size)][:1]:
         raise IndexError(f"index {start} out-of-bounds in {name}.reduceat [0, {size})")
     # A segment whose end is not behind its start is one element.
-    ends = np.maximum(np.append(starts[1:], size), starts + 1)
-    counts = ends - starts
-    ids = np.repeat(np.arange(len(starts)), counts)
-    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return starts, ids, starts[ids] + offsets
+    return starts, np.maximum(np.append(starts[1:], size), starts + 1)

@@ -299,12 +299,47 @@ def _numpy_handler(numpy_function, function, operand_count):
             given.setdefault("correction", given.pop("ddof"))
         if given.get("where", None) is True:
             del given["where"]
+        if "mean" in given and numpy_function.__name__ in _SPREADS:
+            return _SPREADS[numpy_function.__name__](*operands, **given)
         for keyword in given:
             if keyword not in parameters or keyword == "out":
                 raise TypeError(refused_argument(numpy_function.__name__, keyword))
         return function(*operands, **given)
 
     return handler
+
+
+def _spread(is_deviation, skips_nan):
+    """The variance, or the standard deviation, about a ``mean`` that the caller gives."""
+
+    def spread(x, axis=None, *, mean, dtype=None, correction=0, keepdims=False, where=True):
+        x = _functions.asarray(x)
+        if dtype is None:
+            dtype = np.float64 if x.dtype.kind in "biu" else x.dtype
+        where = ~np.isnan(x) & where if skips_nan and x.dtype.kind in "fc" else where
+        difference = (x - mean).astype(dtype)
+        squares = np.square(difference.real)
+        if difference.dtype.kind == "c":
+            squares = squares + np.square(difference.imag)
+        count = np.sum(np.broadcast_to(where, x.shape), axis=axis, keepdims=keepdims)
+        taken = {} if where is True else {"where": where}
+        total = np.sum(squares, axis=axis, keepdims=keepdims, **taken)
+        left = (np.maximum(count - correction, 0)).astype(total.dtype)
+        # NumPy's nanvar is NaN where no degree of freedom is left.
+        variance = np.where(count > correction, total / left, np.nan) if skips_nan else total / left
+        variance = variance.astype(total.dtype)
+        return np.sqrt(variance) if is_deviation else variance
+
+    return spread
+
+
+#: The functions that take ``mean``, by name.
+_SPREADS = {
+    "std": _spread(True, False),
+    "var": _spread(False, False),
+    "nanstd": _spread(True, True),
+    "nanvar": _spread(False, True),
+}
 
 
 def _is_omitted(value):

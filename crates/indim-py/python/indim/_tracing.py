@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from . import _arrays, _captured, _foreign, _refused
-from ._advice import method_advice, refuse_given, refused_keyword
+from ._advice import refused_keyword
 from ._errors import ExprError
 from ._indexable import captured_array
 from ._numbers import Number, is_number, plain_value
@@ -531,39 +531,56 @@ class Tracer:
         # `axis=None` of a reduction means all axes; other keywords are omitted by `None`.
         kept = ("axis",) if method in ("reduce", "accumulate") else ()
         kwargs = {key: value for key, value in kwargs.items() if value is not None or key in kept}
-        inputs = [as_array(value) if isinstance(value, (list, tuple)) else value for value in inputs]
-        if method == "__call__" and "dtype" in kwargs and ufunc.signature is None:
-            casting = kwargs.pop("casting", "same_kind")
-            inputs = loop_operands(ufunc, inputs, kwargs.pop("dtype"), casting)
-        if method == "__call__" and isinstance(kwargs.get("out", (None,))[0], Tracer) and ufunc.nout == 1:
-            from ._outputs import written
-
-            out, where = kwargs.pop("out"), kwargs.pop("where", True)
-            casting = kwargs.pop("casting", "same_kind")
-            result = ufunc(*inputs, **kwargs)
-            return written(ufunc.__name__, result, out, where, casting)
-        if method == "__call__" and ufunc.__name__ in UFUNCS:
-            return UFUNCS[ufunc.__name__](*inputs, **kwargs)
-        if method == "reduceat":
-            from ._reduceat import reduceat
-
-            # NumPy passes indices that are given by keyword twice.
-            return reduceat(ufunc, *inputs, **{key: kwargs[key] for key in kwargs if key != "indices"})
-        handlers = {"accumulate": ACCUMULATIONS, "reduce": REDUCTIONS}.get(method, {})
-        if ufunc.__name__ in handlers:
-            refuse_given(f"{ufunc.__name__}.{method}", out=kwargs.get("out"))
-            return handlers[ufunc.__name__](*inputs, **kwargs)
+        # A tuple of indices is a key, and no array.
+        lists = (list,) if method == "at" else (list, tuple)
+        inputs = [as_array(value) if isinstance(value, lists) else value for value in inputs]
+        if method == "__call__":
+            return self._call_of_ufunc(ufunc, inputs, kwargs)
         if method == "outer":
             return ufunc(*_of_outer(*inputs), **kwargs)
         if method == "at":
             from ._assignments import ufunc_at
 
             return ufunc_at(ufunc, *inputs)
-        if method != "__call__":
-            raise TypeError(f"numpy.{ufunc.__name__}.{method} cannot be traced; {method_advice(method)}")
+        out = kwargs.pop("out", None)
+        if out is not None:
+            from ._outputs import written
+
+            return written(f"{ufunc.__name__}.{method}", getattr(ufunc, method)(*inputs, **kwargs), out)
+        if method == "reduceat":
+            from ._reduceat import reduceat
+
+            # NumPy passes indices that are given by keyword twice.
+            return reduceat(ufunc, *inputs, **{key: kwargs[key] for key in kwargs if key != "indices"})
+        handlers = {"accumulate": ACCUMULATIONS, "reduce": REDUCTIONS}[method]
+        if ufunc.__name__ in handlers:
+            return handlers[ufunc.__name__](*inputs, **kwargs)
+        from . import _ufunc_methods
+
+        return getattr(_ufunc_methods, method)(ufunc, *inputs, **kwargs)
+
+    def _call_of_ufunc(self, ufunc, inputs, kwargs):
+        """A call of a ufunc whose omitted keywords are left out."""
+        # These say how the result lies in memory, and whether it is of a subclass.
+        kwargs = {key: value for key, value in kwargs.items() if key not in ("order", "subok")}
+        if kwargs.get("where") is True:
+            del kwargs["where"]
+        out = kwargs.get("out", (None,))
+        if isinstance(out[0], Tracer) and ufunc.nout == 1:
+            from ._outputs import written
+
+            where, casting = kwargs.pop("where", True), kwargs.get("casting", "same_kind")
+            del kwargs["out"]
+            return written(ufunc.__name__, ufunc(*inputs, **kwargs), out, where, casting)
+        if out[0] is not None:
+            self._recording.request_elements()
+            raise TypeError(refused_keyword(self._recording.function, ufunc, "out", kwargs))
+        loop = {key: kwargs.pop(key) for key in ("dtype", "casting", "signature") if key in kwargs}
+        if loop:
+            inputs = loop_operands(ufunc, inputs, **loop)
+        if ufunc.__name__ in UFUNCS:
+            return UFUNCS[ufunc.__name__](*inputs, **kwargs)
         for keyword in kwargs:
-            if keyword == "out":
-                self._recording.request_elements()
             raise TypeError(refused_keyword(self._recording.function, ufunc, keyword, kwargs))
         return self._numpy_function(ufunc.__name__, inputs)
 
@@ -580,7 +597,13 @@ class Tracer:
         handler = ARRAY_FUNCTIONS.get(function)
         if handler is None:
             raise TypeError(_refused.function_message(function))
-        return handler(*args, **kwargs)
+        out = kwargs.get("out")
+        if out is None or function is np.clip:
+            return handler(*args, **kwargs)
+        from ._outputs import written
+
+        result = handler(*args, **{key: kwargs[key] for key in kwargs if key != "out"})
+        return written(function.__name__, result, out)
 
     def _numpy_function(self, name, operands):
         if name == "divmod":
@@ -706,16 +729,17 @@ def as_array(values):
     return np.asarray(values, like=tracer_of(leaves_of(values))) if has_tracer(values) else np.asarray(values)
 
 
-def loop_operands(ufunc, inputs, dtype=None, casting="same_kind"):
+def loop_operands(ufunc, inputs, dtype=None, casting="same_kind", signature=None):
     """The operands in the types of the loop of a ufunc whose results have the type ``dtype``, if it is
-    given. Python numbers are weak."""
+    given, or that has this signature. Python numbers are weak."""
     weak = int, float, complex
     inputs = [plain_value(value) for value in inputs]
     inputs = [
         value if isinstance(value, Tracer) or type(value) in weak else np.asarray(value) for value in inputs
     ]
     types = [type(value) if type(value) in weak else value.dtype for value in inputs]
-    signature = (None,) * ufunc.nin + (None if dtype is None else np.dtype(dtype),) * ufunc.nout
+    if signature is None:
+        signature = (None,) * ufunc.nin + (None if dtype is None else np.dtype(dtype),) * ufunc.nout
     types = ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature, casting=casting)
     return [
         value.astype(of_loop) if isinstance(value, Tracer) else np.asarray(value, of_loop)

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _arrays, _functions
 from ._indim import _view_functions
+from ._padding import is_composed
 from ._tracing import Tracer
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ def define(rule):
         out: NDArray[Any] | None = None,
     ):
         x = _array(x, "x")
+        if rule == "numpy" and out is None and x.ndim and is_composed(mode, constant_values):
+            keywords = {} if np.ndim(constant_values) == 0 else {"constant_values": constant_values}
+            return np.pad(x, pad_width, mode, **keywords)
         attributes = _padding(x, pad_width, mode, constant_values)
         # An array of rank 0 has no axes to pad.
         function, attributes = ("pad", attributes) if x.ndim else ("copy", [])

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _functions, _masks, _view_functions
+from . import _functions, _masks, _padding, _view_functions
 from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, innermost
 
@@ -113,10 +113,15 @@ def _roll(a, shift, axis=None):
 
 @implements(np.pad)
 def _pad(array, pad_width, mode="constant", **kwargs):
-    value = kwargs.pop("constant_values", 0) if mode == "constant" else 0
-    for keyword in kwargs:
-        raise TypeError(f"numpy.pad takes no `{keyword}` while a function is traced")
-    return _FUNCTIONS["pad"](array, pad_width, mode, constant_values=value)
+    array = _functions.asarray(array)
+    _padding.check(mode, kwargs)
+    values = kwargs.get("constant_values", 0)
+    if kwargs.get("reflect_type") == "even":
+        del kwargs["reflect_type"]
+    rest = [keyword for keyword in kwargs if keyword != "constant_values"]
+    if array.ndim and _padding.is_composed(mode, values, rest):
+        return _padding.pad(array, pad_width, mode, kwargs)
+    return _FUNCTIONS["pad"](array, pad_width, mode, constant_values=values)
 
 
 @implements(np.lib.stride_tricks.sliding_window_view)
