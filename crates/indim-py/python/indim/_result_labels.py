@@ -12,6 +12,8 @@ import numpy as np
 import xarray as xr
 from xarray.indexes import PandasIndex, PandasMultiIndex
 
+from ._lookups import elements
+
 #: Types of attributes that cannot be changed in place.
 _IMMUTABLE = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype)
 
@@ -21,10 +23,12 @@ class ResultLabels:
 
     ``template`` is a deep copy of ``result`` with placeholders for the arrays of the variables ``names``; a
     DataArray or Variable itself has the name ``None``. ``leaves`` are the arguments that the function got.
+    ``tables`` are those of the variables for which the arrays are positions.
     """
 
-    def __init__(self, template, result, names, leaves):
+    def __init__(self, template, result, names, leaves, tables):
         self.count = len(names)
+        self._tables = tables
         self._template, self._names = template, names
         #: The positions of the arguments that have the indexes of the result, by name.
         self._sources = {}
@@ -44,9 +48,11 @@ class ResultLabels:
     def filled(self, arrays, leaves):
         """The result with these arrays, for a call with these arguments."""
         template = self._template
-        if template is None:
-            return next(arrays)
         arrays = dict(zip(self._names, arrays))
+        for name, table in self._tables.items():
+            arrays[name] = elements(table, arrays[name])
+        if template is None:
+            return arrays[None]
         if not has_coordinates(template):
             return _with_data(template, arrays[None])
         indexes, variables = self._indexes(leaves)

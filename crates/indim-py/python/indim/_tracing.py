@@ -594,6 +594,8 @@ class Tracer:
         return array_api
 
     def __array_function__(self, function, types, args, kwargs):
+        if any(hasattr(of, "_takes_traced_values") for of in types):
+            return NotImplemented
         handler = ARRAY_FUNCTIONS.get(function)
         if handler is None:
             raise TypeError(_refused.function_message(function))

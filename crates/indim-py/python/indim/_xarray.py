@@ -25,6 +25,7 @@ from ._errors import IndimError, InternalError
 from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
+from ._lookups import Lookup
 from ._result_labels import ResultLabels, has_coordinates, variables_of
 from ._signatures import ADAPTED
 from ._tracing import Tracer
@@ -177,7 +178,9 @@ class _Program:
             coordinates = _traced_coordinates(value)
             outputs.extend(_variables(value, "a result", coordinates))
             own = _numeric(value) if isinstance(value, xr.Dataset) else [None]
-            labels.append(ResultLabels(_template(value, coordinates), value, [*own, *coordinates], rebuilt))
+            names = [*own, *coordinates]
+            tables = _tables(value, names)
+            labels.append(ResultLabels(_template(value, coordinates), value, names, rebuilt, tables))
         self._results = _Results(kind, keys, labels)
         self._note_captured()
         return dict(zip(itertools.chain([self._results], itertools.count()), outputs))
@@ -248,7 +251,7 @@ def _variables(value, name, coordinates=()):
         own += [(f"{name}[{key!r}]", variables_of(value)[key]) for key in coordinates]
         return [array for called, variable in own for array in _variables(variable, called)]
     if not isinstance(value, xr.Variable):
-        return [value]
+        return [value.positions if isinstance(value, Lookup) else value]
     if _is_stored(value):
         raise TypeError(
             f"`{name}` is not in memory, and would be loaded whole: call `.load()`, or `.chunk()` to have "
@@ -259,14 +262,31 @@ def _variables(value, name, coordinates=()):
         from . import _dask
 
         _dask.check(data, name)
-    return [data]
+    return [data.positions if isinstance(data, Lookup) else data]
+
+
+def _tables(value, names):
+    """The tables of the variables of a result whose elements the program looks up, by name; ``None`` is the
+    result itself."""
+    found = {}
+    for name in names:
+        data = variables_of(value)[name] if name is not None else getattr(value, "variable", value)
+        data = getattr(data, "_data", data)
+        if isinstance(data, Lookup):
+            found[name] = data.table
+    return found
 
 
 def _numeric(dataset):
     """The numeric variables of a Dataset; others are returned unchanged."""
     coordinates = dataset._coord_names
     variables = dataset._variables.items()
-    return [name for name, it in variables if name not in coordinates and _labels.is_numeric(it)]
+    return [name for name, it in variables if name not in coordinates and _is_computed(it)]
+
+
+def _is_computed(variable):
+    """Whether a program computes a variable: numbers, or positions of elements in a table."""
+    return _labels.is_numeric(variable) or isinstance(variable._data, Lookup)
 
 
 def _dask_coordinates(value):
@@ -276,14 +296,14 @@ def _dask_coordinates(value):
 
 def _traced_coordinates(value):
     """The coordinates that a function computed."""
-    return _coordinates(value, lambda data: isinstance(data, Tracer))
+    return _coordinates(value, lambda data: isinstance(data, (Tracer, Lookup)))
 
 
 def _coordinates(value, is_one):
     if not has_coordinates(value):
         return []
     variables = [(name, variables_of(value)[name]) for name in value.coords]
-    return [name for name, it in variables if is_one(it._data) and _labels.is_numeric(it)]
+    return [name for name, it in variables if is_one(it._data) and _is_computed(it)]
 
 
 def _with_arrays(value, arrays, coordinates=()):

@@ -1,8 +1,8 @@
-"""Functions of xarray that need arrays of NumPy, on traced values: interpolation, weights, and arrays of
-indices.
+"""Functions of xarray that need arrays of NumPy, on traced values.
 
 xarray has no protocol for them, so each is replaced by one that calls it for all arrays except traced ones.
 A version of xarray without such a function runs the method as plain xarray (`_plain_xarray.py`).
+`_xarray_interpolation.py` and `_xarray_statistics.py` have the longer ones.
 """
 
 from __future__ import annotations
@@ -12,16 +12,31 @@ import importlib
 
 import numpy as np
 
+from . import _lookups, _xarray_interpolation, _xarray_statistics
+from ._lookups import Lookup
 from ._tracing import Tracer
 
 
 def install():
     """Replaces the functions; also called again, it replaces each once."""
     for module, name, make in (
-        ("xarray.core.missing", "_interp1d", _interp1d),
+        ("xarray.core.missing", "_interp1d", _xarray_interpolation.interp1d),
+        ("xarray.core.missing", "_interpnd", _xarray_interpolation.interpnd),
+        ("xarray.core.missing", "apply_ufunc", _xarray_interpolation.applied),
+        ("xarray.core.duck_array_ops", "push", _xarray_interpolation.push),
+        ("xarray.core.missing", "push", _xarray_interpolation.push),
         ("xarray.computation.computation", "to_like_array", _to_like_array),
-        ("xarray.computation.weighted", "Weighted.__init__", _weighted),
+        ("xarray.computation.fit", "polyfit", _xarray_statistics.polyfit),
+        ("xarray.computation.fit", "least_squares", _xarray_statistics.least_squares),
+        ("xarray.computation.weighted", "Weighted.__init__", _xarray_statistics.weighted),
+        ("xarray.computation.weighted", "apply_ufunc", _xarray_statistics.applied),
+        ("xarray.core.accessor_dt", "_get_date_field", _get_date_field),
         ("xarray.core.indexing", "ArrayApiIndexingAdapter._vindex_get", _vindex_get),
+        ("xarray.core.indexing", "apply_indexer", _apply_indexer),
+        ("xarray.core.variable", "Variable.__getitem__", _getitem),
+        ("xarray.core.variable", "IndexVariable._finalize_indexing_result", _finalize_indexing_result),
+        ("xarray.core.nputils", "nanfirst", functools.partial(_nan_end, at=0)),
+        ("xarray.core.nputils", "nanlast", functools.partial(_nan_end, at=-1)),
     ):
         holder, _, name = name.rpartition(".")
         try:
@@ -37,27 +52,29 @@ def install():
 
 
 def _to_like_array(original):
-    """Coordinates that `idxmax` reads at traced indices are traced too."""
+    """Coordinates that `idxmax` reads at traced indices are traced too, or lookups if they are no numbers."""
 
     def to_like_array(array, like):
-        if isinstance(like, Tracer) and getattr(array, "dtype", np.dtype(object)).kind in "biuf":
-            return like._recording.tracer(np.asarray(array), "coordinates")
+        if isinstance(like, Tracer):
+            return _lookups.all_of(np.asarray(array), like._recording)
         return original(array, like)
 
     return to_like_array
 
 
-def _weighted(original):
-    """Traced weights, which have no elements that could be missing while a function is traced: results of
-    missing weights are missing."""
+def _get_date_field(original):
+    """The fields of looked up times, such as the month, are looked up among the fields of all times."""
 
-    def __init__(self, obj, weights):
-        if isinstance(getattr(weights, "data", None), Tracer):
-            self.obj, self.weights = obj, weights
-        else:
-            original(self, obj, weights)
+    def get_date_field(values, name, dtype):
+        if not isinstance(values, Lookup):
+            return original(values, name, dtype)
+        fields = original(values.table, name, dtype)
+        # The type of fields depends on whether a time is missing, which is not known for the traced ones.
+        if fields.dtype != original(values.table[~np.isnat(values.table)], name, dtype).dtype:
+            values.refuse()
+        return _lookups.looked_up(fields, values.positions)
 
-    return __init__
+    return get_date_field
 
 
 def _vindex_get(original):
@@ -72,60 +89,87 @@ def _vindex_get(original):
     return vindex_get
 
 
-def _interp1d(original):
-    """Linear and nearest interpolation along the last axis, between known coordinates."""
+def _apply_indexer(original):
+    """Any array at traced indices, and a lookup at known ones."""
+    from xarray.core.indexing import VectorizedIndexer
+    from xarray.core.nputils import NumpyVIndexAdapter
 
-    def interp1d(var, x_, new_x_, func, kwargs):
-        known = _known(var, x_, new_x_, kwargs)
-        if known is None:
-            return original(var, x_, new_x_, func, kwargs)
-        x, new_x = known
-        values = var._data
-        if values.dtype.kind in "biu":
-            values = values.astype(np.float64)
-        found = _INTERPOLATIONS[kwargs["method"]](values, x, new_x.ravel())
-        fill_value = kwargs.get("fill_value")
-        if fill_value != "extrapolate":
-            is_outside = (new_x.ravel() < x[0]) | (new_x.ravel() > x[-1])
-            # A number would give another type than SciPy.
-            fill = np.full((), np.nan if fill_value is None else fill_value, found.dtype)
-            found = np.where(is_outside, fill, found)
-        if new_x.ndim == 0:
-            return found[..., -1]
-        return found.reshape((*values.shape[:-1], *new_x.shape)) if new_x.ndim > 1 else found
+    def apply_indexer(indexable, indexer):
+        traced = next((key for key in indexer.tuple if isinstance(key, Tracer)), None)
+        array = getattr(indexable, "array", None)
+        if traced is None and not isinstance(array, Lookup):
+            return original(indexable, indexer)
+        if not isinstance(array, (Tracer, Lookup)):
+            array = _lookups.all_of(np.asarray(indexable), traced._recording)
+        if isinstance(indexer, VectorizedIndexer):
+            return NumpyVIndexAdapter(array)[indexer.tuple]
+        # One axis after the other, from the last: the axes before it keep their positions.
+        for axis, key in reversed(list(enumerate(indexer.tuple))):
+            array = array[(slice(None),) * axis + (key,)]
+        return array
 
-    return interp1d
+    return apply_indexer
 
 
-def _known(var, x_, new_x_, kwargs):
-    """The known coordinates and those to interpolate to, if the values are traced and the interpolation is
-    one of these; otherwise None."""
-    values, x, new_x = var._data, x_[0]._data, new_x_[0]._data
-    if not isinstance(values, Tracer) or isinstance(x, Tracer) or isinstance(new_x, Tracer):
-        return None
-    x, new_x = np.asarray(x), np.asarray(new_x)
-    fill_value = kwargs.get("fill_value")
-    is_plain = set(kwargs) <= {"method", "fill_value"} and (
-        fill_value is None or isinstance(fill_value, (int, float)) or fill_value == "extrapolate"
-    )
-    are_ordered = len(x) > 1 and (np.diff(x) > 0).all() and not np.isnan(new_x).any()
-    # SciPy interpolates complex numbers and half precision by rules of its own.
-    is_supported = kwargs.get("method") in _INTERPOLATIONS and values.dtype.kind in "biuf"
-    is_supported = is_supported and values.dtype != np.float16
-    return (x, new_x) if is_plain and are_ordered and is_supported else None
+def _getitem(original):
+    """A variable at traced scalars, which xarray knows from arrays by their type."""
+    from xarray.core.indexing import expanded_indexer
+    from xarray.core.variable import Variable
+
+    def getitem(self, key):
+        keys = key if isinstance(key, tuple) else (key,)
+        if not any(map(_is_traced_scalar, keys)):
+            return original(self, key)
+        keys = dict(zip(self.dims, expanded_indexer(keys, self.ndim)))
+        scalars = {dim: _data_of(key) for dim, key in keys.items() if _is_traced_scalar(key)}
+        result = original(self, tuple(slice(None) if dim in scalars else key for dim, key in keys.items()))
+        array, dims = result._data, list(result.dims)
+        if not isinstance(array, (Tracer, Lookup)):
+            array = _lookups.all_of(np.asarray(array), next(iter(scalars.values()))._recording)
+        for dim, index in scalars.items():
+            array = array[(slice(None),) * dims.index(dim) + (index,)]
+            dims.remove(dim)
+        return Variable(dims, array, result._attrs, result._encoding, fastpath=True)
+
+    return getitem
 
 
-def _linear(values, x, new_x):
-    above = np.clip(np.searchsorted(x, new_x), 1, len(x) - 1)
-    low, high = (np.take(values, above + offset, axis=-1) for offset in (-1, 0))
-    slope = (high - low) / (x[above] - x[above - 1])
-    return (slope * (new_x - x[above - 1]) + low).astype(np.result_type(values.dtype, np.float64))
+def _data_of(key):
+    """The array of a key, which may be a DataArray or a Variable."""
+    key = getattr(key, "variable", key)
+    return getattr(key, "_data", key)
 
 
-def _nearest(values, x, new_x):
-    middle = x / 2
-    index = np.searchsorted(middle[1:] + middle[:-1], new_x, side="left")
-    return np.take(values, np.clip(index, 0, len(x) - 1), axis=-1)
+def _is_traced_scalar(key):
+    key = _data_of(key)
+    return isinstance(key, Tracer) and key.ndim == 0
 
 
-_INTERPOLATIONS = {"linear": _linear, "nearest": _nearest}
+def _finalize_indexing_result(original):
+    """Elements at traced indices are those of no index."""
+    from xarray.core.variable import Variable
+
+    def finalize_indexing_result(self, dims, data):
+        if isinstance(data, (Tracer, Lookup)):
+            return Variable(dims, data, self._attrs, self._encoding)
+        return original(self, dims, data)
+
+    return finalize_indexing_result
+
+
+def _nan_end(original, at):
+    """The first or the last value along an axis that is not missing."""
+
+    def nan_end(values, axis, keepdims=False):
+        if not isinstance(values, Tracer):
+            return original(values, axis, keepdims)
+        axis = axis[0] if isinstance(axis, tuple) else axis
+        is_given = ~np.isnan(values) if values.dtype.kind in "fc" else np.ones(values.shape, bool)
+        if at:
+            # The last one in reversed order; without any, the last value itself.
+            is_given, values = np.flip(is_given, axis), np.flip(values, axis)
+        index = np.expand_dims(np.argmax(is_given, axis=axis), axis)
+        result = np.take_along_axis(values, index, axis)
+        return result if keepdims else np.squeeze(result, axis)
+
+    return nan_end
