@@ -25,19 +25,16 @@ WITHOUT_ARRAYS = (
 
 #: Functions that make an array of numbers and traced values, and conversions to an element type.
 MAKE_ARRAYS = (
-    *("array", "asanyarray", "asarray", "ascontiguousarray", "c_", "empty", "float32(x)", "full", "ones"),
-    *("r_", "zeros"),
+    *("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "c_", "empty"),
+    *("float32(x)", "full", "ones", "r_", "require", "zeros"),
 )
 
 #: Functions and classes that convert their argument to an array of NumPy, and the code to write instead.
 NEED_ARRAYS = {
     "asarray_chkfinite": "`indim.asarray(x)`, and return `np.isfinite(x).all()`",
-    "asfortranarray": "`indim.asarray(x)`",
     "isfortran": "leave it out: a traced value has no memory",
     "nditer": "operations on whole arrays",
     "poly1d": "its coefficients, in `np.polyval` and the like",
-    "require": "`indim.asarray(x)`",
-    "vectorize": "call the function on arrays, or `indim.vmap(f)(x)`",
 }
 
 #: Functions of files, texts and settings.

@@ -158,12 +158,8 @@ def test_names_of_lax_and_nn():
     np.testing.assert_allclose(indim.nn.log_sigmoid(X), np.log(1 / (1 + np.exp(-X))))
     np.testing.assert_allclose(indim.nn.standardize(X).mean(axis=-1), 0, atol=1e-12)
     np.testing.assert_allclose(indim.nn.glu(X[:, :2]), (X[:, 0] / (1 + np.exp(-X[:, 1])))[:, None])
-    with pytest.raises(TypeError, match="add np.log"):
-        indim.nn.logsumexp(X, b=X)
     with pytest.raises(AttributeError, match="indim.lax has no 'pmap'"):
         indim.lax.pmap
-    with pytest.raises(AttributeError, match="write indim.vmap"):
-        jnp.vectorize
     with pytest.raises(AttributeError, match="has no 'nothing'"):
         jnp.nothing
 
@@ -210,3 +206,56 @@ def test_names_of_jax_that_need_little_here():
     assert last == 2.5 and sums.tolist() == [0, 0.5]
     np.testing.assert_array_equal(indim.lax.optimization_barrier(x), x)
     np.testing.assert_allclose(indim.nn.squareplus(x, 3), (x + np.sqrt(x * x + 3)) / 2)
+
+
+def test_types_of_results_without_a_run():
+    Struct = indim.ShapeDtypeStruct
+
+    def function(x, n):
+        return {"a": x @ x.T, "b": (n * x.sum(axis=0), None)}
+
+    found = indim.eval_shape(function, Struct((3, 4), np.float32), n=2)
+    assert found == {"a": Struct((3, 3), "f4"), "b": (Struct((4,), jnp.float32), None)}
+    assert found["a"].ndim == 2 and found["a"].size == 9 and len({found["a"], Struct((3, 3), "f4")}) == 1
+    assert indim.eval_shape(function, X, 2)["a"].dtype == np.float64
+    # An array of this size would not fit into memory.
+    assert indim.eval_shape(lambda x: x + 1, Struct((1 << 40,), "f8")).shape == (1 << 40,)
+    nested = indim.jit(lambda x: x[0, 0] * 0 + indim.eval_shape(lambda y: y.T, x).shape[0])
+    assert int(nested(X)) == X.shape[1]
+    assert indim.typeof(2.0) == Struct((), "f8")
+    assert "f64" in str(indim.make_jaxpr(lambda x: x * 2)(X))
+
+
+def test_auxiliary_results_of_directional_derivatives():
+    def function(x):
+        return x**2, {"double": 2 * x}
+
+    value, tangent, aux = indim.jvp(function, (X,), (X,), has_aux=True)
+    np.testing.assert_allclose(tangent, 2 * X * X)
+    np.testing.assert_array_equal(aux["double"], 2 * X)
+    value, pullback, aux = indim.vjp(function, X, has_aux=True)
+    np.testing.assert_array_equal(value, X**2)
+    np.testing.assert_allclose(pullback(np.ones_like(X))[0], 2 * X)
+    np.testing.assert_array_equal(aux["double"], 2 * X)
+    with pytest.raises(TypeError, match="indim.jvp"):
+        indim.grad(lambda x: np.sum(x), holomorphic=True)
+    with pytest.raises(TypeError, match="argnums"):
+        indim.grad(lambda x: np.sum(x), allow_int=True)
+
+
+def test_small_names_of_jax(capsys):
+    flat, tree_of = indim.flatten_util.ravel_pytree({"w": X, "b": [np.arange(3)]})
+    np.testing.assert_array_equal(flat, np.concatenate([X.ravel(), [0, 1, 2]]))
+    assert tree_of(flat)["b"][0].dtype == np.int64 and tree_of(flat)["w"].shape == X.shape
+    with pytest.raises(ValueError, match=f"the tree has {X.size + 3} elements"):
+        tree_of(flat[1:])
+    structure = indim.tree.structure
+    assert indim.tree.transpose(structure([0, 0]), structure((0, 0)), [(1, 2), (3, 4)]) == ([1, 3], [2, 4])
+    assert indim.devices()[0].platform == indim.default_backend() == "cpu" and indim.device_count() == 1
+    indim.debug.print("x is {x}", x=3)
+    assert capsys.readouterr().out == "x is 3\n"
+    with pytest.raises(TypeError, match="return the value"):
+        indim.jit(lambda x: indim.debug.print("{}", x))(X)
+    np.testing.assert_array_equal(jnp.dot(X, X.T, precision=indim.lax.Precision.HIGHEST), X @ X.T)
+    np.testing.assert_array_equal(indim.lax.fori_loop(0, 3, lambda i, s: s + i, 0, unroll=True), 3)
+    np.testing.assert_array_equal(indim.lax.map(lambda x: 2 * x, X, batch_size=2), 2 * X)

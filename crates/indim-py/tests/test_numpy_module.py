@@ -152,7 +152,6 @@ def test_what_still_needs_elements_is_refused():
         (lambda x: np.array([x[0], 1])[int(x[0])], r"int\(\) needs the elements"),
         (lambda x: np.array(x, dtype="U8"), "no element type"),
         (lambda x: np.r_["0,2", x, x], "np.concatenate"),
-        (lambda x: np.vectorize(lambda a: a)(x), "needs the elements of `x`"),
     ):
         with pytest.raises(TypeError, match=message):
             indim.jit(function)(V)

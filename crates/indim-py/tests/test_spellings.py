@@ -166,3 +166,60 @@ def test_what_cannot_be_traced_says_what_to_write(error, message, call):
 
 #: An array from outside, which a compiled function does not write into.
 OUTSIDE = np.zeros(4)
+
+
+#: What `np.vectorize` and `jnp.vectorize` compute, of the class and operands.
+VECTORIZED = {
+    "numbers": (lambda vectorize, x, v: vectorize(lambda a, b: a * b + 1)(x, v), X, V),
+    "several results": (lambda vectorize, v, w: vectorize(lambda a, b: (a + b, a > b))(v, w), V, W),
+    "core axes": (
+        lambda vectorize, x, v: vectorize(lambda a, b: np.sum(a * b), signature="(n),(n)->()")(x, v), X, V,
+    ),
+    "matrices": (lambda vectorize, x, v: vectorize(np.matmul, signature="(m,n),(n)->(m)")(x[None], v), X, V),
+    "excluded": (lambda vectorize, v: vectorize(lambda a, k: a * k, excluded=["k"])(v, k=2.0), V),
+    "excluded position": (lambda vectorize, v: vectorize(lambda a, k: a * k, excluded={1})(v, 2.0), V),
+    "keyword": (lambda vectorize, v, w: vectorize(lambda a, b: a - b)(v, b=w), V, W),
+    "types": (lambda vectorize, v: vectorize(lambda a: a * 2, otypes=[np.float32])(v), V),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VECTORIZED)
+def test_vectorize_is_that_of_numpy(name):
+    call, *operands = VECTORIZED[name]
+    expected = call(np.vectorize, *operands)
+    assert_same(indim.jit(lambda operands: call(np.vectorize, *operands))(operands), expected)
+    assert_same(call(inp.vectorize, *operands), expected)
+
+
+@np.vectorize
+def doubled(a):
+    return 2 * a
+
+
+def test_a_vectorized_function_may_be_made_outside():
+    assert_same(indim.jit(lambda x: doubled(x) + 1)(X), doubled(X) + 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (ValueError, "not a valid gufunc signature", lambda: inp.vectorize(len, signature="(n)>()")),
+        (ValueError, "`n` .* the sizes 4 and 3", lambda: inp.vectorize(np.dot, signature=PAIR)(V, V[:3])),
+        (ValueError, "2 core axes", lambda: inp.vectorize(np.sum, signature="(m,n)->()")(V)),
+        (TypeError, "has 2 arguments, not 1", lambda: inp.vectorize(np.dot, signature=PAIR)(V)),
+        (ValueError, "a result has 1 axes", lambda: inp.vectorize(lambda a: a, signature="(n)->()")(V)),
+        (TypeError, "indim.where", lambda: inp.vectorize(lambda a: a if a > 0 else -a)(V)),
+    ],
+)
+def test_what_cannot_be_vectorized_is_named(error, message, call):
+    with pytest.raises(error, match=message):
+        call()
+
+
+#: The signature of a function of two vectors.
+PAIR = "(n),(n)->()"
+
+
+def test_layouts_in_memory_are_those_of_traced_values():
+    assert_same(indim.jit(lambda x: np.asfortranarray(x))(X), X)
+    assert_same(indim.jit(lambda x: np.require(x, np.float32, "C"))(X), X.astype(np.float32))

@@ -50,7 +50,9 @@ from ._indim import (
     validate,
 )
 from ._jacobians import hessian, jacfwd, jacobian, jacrev
-from ._jax_names import Array, block_until_ready, checkpoint, device_get, device_put, linearize, remat
+from ._jax_names import Array, ShapeDtypeStruct, block_until_ready, checkpoint, default_backend, device_count
+from ._jax_names import device_get, device_put, devices, eval_shape, linearize, local_device_count
+from ._jax_names import local_devices, make_jaxpr, named_call, remat, typeof
 from ._jit import CompiledFunction, jit
 from ._lint import Finding, LintReport, OperandType, lint
 from ._loops import cond, fori_loop, scan, switch, while_loop
@@ -99,7 +101,15 @@ _NUMEXPR_NAMES = (
 )
 
 
+#: Modules that are imported when they are read.
+_LATE_MODULES = ("debug", "flatten_util", "scipy")
+
+
 def __getattr__(name):
+    if name in _LATE_MODULES:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
     if name in _NUMEXPR_NAMES:
         moved = f"indim.{name} is now indim.numexpr.{name}"
         _warnings.warn(moved, DeprecationWarning, stacklevel=2)
@@ -133,6 +143,7 @@ __all__ = _exported(
         "ProfiledNest",
         "ProfiledProgram",
         "ProvidedModel",
+        "ShapeDtypeStruct",
         "ShapeError",
         "UnknownNameError",
         "WrittenModel",
@@ -153,11 +164,15 @@ __all__ = _exported(
         "convert_element_type",
         "custom_jvp",
         "custom_vjp",
+        "default_backend",
         "detect_number_of_cores",
         "detect_number_of_threads",
+        "device_count",
         "device_get",
         "device_put",
+        "devices",
         "digitize",
+        "eval_shape",
         "evaluate",
         "expand_dims",
         "explain",
@@ -181,7 +196,11 @@ __all__ = _exported(
         "linearize",
         "lint",
         "load",
+        "local_device_count",
+        "local_devices",
+        "make_jaxpr",
         "median",
+        "named_call",
         "nanmedian",
         "nanquantile",
         "nn",
@@ -215,6 +234,7 @@ __all__ = _exported(
         "tree",
         "tree_util",
         "transpose",
+        "typeof",
         "unique",
         "validate",
         "value_and_grad",

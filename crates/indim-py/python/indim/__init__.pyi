@@ -7,7 +7,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from . import (
     array_api as array_api,
+    debug as debug,
     fft as fft,
+    flatten_util as flatten_util,
     lax as lax,
     nn as nn,
     none as none,
@@ -17,6 +19,7 @@ from . import (
     ops as ops,
     pdpd as pdpd,
     random as random,
+    scipy as scipy,
     stablehlo as stablehlo,
     tree as tree,
     tree_util as tree_util,
@@ -32,6 +35,7 @@ _P = ParamSpec("_P")
 _Q = ParamSpec("_Q")
 _R = TypeVar("_R", covariant=True)
 _S = TypeVar("_S")
+_T = TypeVar("_T")
 Array: TypeAlias = NDArray[Any]
 _Order: TypeAlias = Literal["C", "F", "A", "K"]
 _Format: TypeAlias = Literal["stablehlo", "hlo", "openvino", "onnx"]
@@ -305,9 +309,19 @@ class Gradient(Generic[_P]):
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> Any: ...
     def explain(self, *args: Any, **kwargs: Any) -> Explanation: ...
 
-def grad(f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Gradient[_P]: ...
+def grad(
+    f: Callable[_P, Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Gradient[_P]: ...
 def value_and_grad(
-    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[_P, Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Gradient[_P]: ...
 def linearize(fun: Callable[..., _S], *primals: Any) -> tuple[_S, Callable[..., _S]]: ...
 def checkpoint(
@@ -320,11 +334,45 @@ def checkpoint(
 
 remat = checkpoint
 
+class ShapeDtypeStruct:
+    shape: tuple[int, ...]
+    dtype: Any
+    def __init__(self, shape: Sequence[int], dtype: DTypeLike) -> None: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+
+def typeof(x: Any) -> ShapeDtypeStruct: ...
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any: ...
+def make_jaxpr(
+    fun: Callable[..., Any], static_argnums: int | Sequence[int] = ()
+) -> Callable[..., Explanation]: ...
+def named_call(fun: Callable[_P, _R], *, name: str | None = None) -> Callable[_P, _R]: ...
+def default_backend() -> str: ...
+def device_count(backend: str | None = None) -> int: ...
+def devices(backend: str | None = None) -> list[Any]: ...
+def local_device_count(backend: str | None = None) -> int: ...
+def local_devices(backend: str | None = None) -> list[Any]: ...
 def block_until_ready(x: _S) -> _S: ...
 def device_get(x: _S) -> _S: ...
 def device_put(x: Any, device: Any = None, *, donate: bool = False) -> Any: ...
-def vjp(f: Callable[..., _S], *primals: Any) -> tuple[_S, Callable[[_S], tuple[Any, ...]]]: ...
-def jvp(f: Callable[..., _S], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[_S, _S]: ...
+@overload
+def vjp(
+    f: Callable[..., _S], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[_S, Callable[[_S], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    f: Callable[..., tuple[_S, _T]], *primals: Any, has_aux: Literal[True]
+) -> tuple[_S, Callable[[_S], tuple[Any, ...]], _T]: ...
+@overload
+def jvp(
+    f: Callable[..., _S], primals: Sequence[Any], tangents: Sequence[Any], has_aux: Literal[False] = False
+) -> tuple[_S, _S]: ...
+@overload
+def jvp(
+    f: Callable[..., tuple[_S, _T]], primals: Sequence[Any], tangents: Sequence[Any], has_aux: Literal[True]
+) -> tuple[_S, _S, _T]: ...
 def vmap(f: Callable[_P, _R], in_axes: Any = 0, out_axes: Any = 0) -> CompiledFunction[_P, _R]: ...
 def jacrev(
     f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
@@ -360,7 +408,14 @@ class custom_vjp(_CustomFunction[_P, _R]):
 def while_loop(
     cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, *, limit: int | None = None
 ) -> Any: ...
-def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any: ...
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[[Any, Any], Any],
+    init_val: Any,
+    *,
+    unroll: int | bool | None = None,
+) -> Any: ...
 def scan(
     f: Callable[[Any, Any], tuple[Any, Any]],
     init: Any,
@@ -577,6 +632,7 @@ __all__ = [
     "ProfiledNest",
     "ProfiledProgram",
     "ProvidedModel",
+    "ShapeDtypeStruct",
     "ShapeError",
     "UnknownNameError",
     "WrittenModel",
@@ -655,12 +711,15 @@ __all__ = [
     "cumulative_sum",
     "custom_jvp",
     "custom_vjp",
+    "default_backend",
     "deg2rad",
     "degrees",
     "detect_number_of_cores",
     "detect_number_of_threads",
+    "device_count",
     "device_get",
     "device_put",
+    "devices",
     "diff",
     "digamma",
     "digitize",
@@ -677,6 +736,7 @@ __all__ = [
     "erf_inv",
     "erfc",
     "erfinv",
+    "eval_shape",
     "evaluate",
     "exp",
     "exp2",
@@ -746,6 +806,8 @@ __all__ = [
     "lint",
     "ln",
     "load",
+    "local_device_count",
+    "local_devices",
     "log",
     "log10",
     "log1p",
@@ -762,6 +824,7 @@ __all__ = [
     "logistic",
     "logsumexp",
     "lt",
+    "make_jaxpr",
     "matmul",
     "matvec",
     "maximum",
@@ -774,6 +837,7 @@ __all__ = [
     "mul_high",
     "mulhi",
     "multiply",
+    "named_call",
     "nan_to_num",
     "nanargmax",
     "nanargmin",
@@ -909,6 +973,7 @@ __all__ = [
     "trigamma",
     "true_divide",
     "trunc",
+    "typeof",
     "unique",
     "validate",
     "value_and_grad",

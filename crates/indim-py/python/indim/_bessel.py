@@ -30,8 +30,9 @@ _FAR = (
 )
 
 
-def i0(x):
-    """The modified Bessel function of the first kind of order 0, as NumPy computes it."""
+def i0(x, is_scaled=False):
+    """The modified Bessel function of the first kind of order 0, as NumPy computes it; ``is_scaled`` omits
+    the factor ``exp(abs(x))``."""
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
@@ -40,7 +41,7 @@ def i0(x):
     # The branch that is not chosen gets arguments in its range, so that derivatives are finite.
     near, far = np.where(is_near, x, 8), np.where(is_near, 8, x)
     series = np.where(is_near, _series(near / 4 - 1, _NEAR), _series(16 / far - 1, _FAR) / np.sqrt(far))
-    return np.exp(x) * series
+    return series if is_scaled else np.exp(x) * series
 
 
 def _series(x, coefficients):

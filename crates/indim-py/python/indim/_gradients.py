@@ -133,7 +133,7 @@ class Auxiliary:
         return result
 
 
-def grad(f, argnums=0, has_aux=False):
+def grad(f, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
     """The function that gives the gradient of ``f``, which returns one real number.
 
     The gradient is with respect to the argument at the position ``argnums``, or a tuple of gradients for a
@@ -146,10 +146,11 @@ def grad(f, argnums=0, has_aux=False):
     >>> indim.grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))
     array([ 2., -4.,  6.])
     """
+    _refuse_complex_and_integers(holomorphic, allow_int)
     return Gradient(f, argument_positions(argnums), False, bool(has_aux))
 
 
-def value_and_grad(f, argnums=0, has_aux=False):
+def value_and_grad(f, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
     """Like ``grad``, but the function returns the value of ``f`` and the gradient; with ``has_aux``,
     ``((value, auxiliary), gradient)``.
 
@@ -158,33 +159,52 @@ def value_and_grad(f, argnums=0, has_aux=False):
     >>> float(value), gradient
     (14.0, array([ 2., -4.,  6.]))
     """
+    _refuse_complex_and_integers(holomorphic, allow_int)
     return Gradient(f, argument_positions(argnums), True, bool(has_aux))
 
 
-def vjp(f, *primals):
+def _refuse_complex_and_integers(holomorphic, allow_int):
+    """JAX's arguments that change what a gradient is."""
+    if holomorphic:
+        raise TypeError(
+            "holomorphic=True: write indim.jvp(f, (z,), (np.ones_like(z),))[1], the complex derivative of an "
+            "element-wise function"
+        )
+    if allow_int:
+        raise TypeError("allow_int=True: a whole number has no gradient; leave it out of argnums")
+
+
+def vjp(f, *primals, has_aux=False):
     """The results of ``f`` for these arguments, and the function that pulls cotangents back: it takes one for
     each result, in the same container, and returns a tuple of gradients, one for each argument.
 
-    The pullback reads the arguments again when it is called, so they must not have changed by then.
+    The pullback reads the arguments again when it is called, so they must not have changed by then. With
+    ``has_aux`` the function returns ``(results, auxiliary)``, and the auxiliary results come third.
 
     >>> import indim, numpy as np
     >>> outputs, pullback = indim.vjp(lambda x: x**2, np.array([1.0, -2.0, 3.0]))
     >>> pullback(np.array([1.0, 10.0, 100.0]))
     (array([  2., -40., 600.]),)
     """
+    if has_aux:
+        outputs, pullback = vjp(_first_of(f), *primals)
+        return outputs, pullback, f(*primals)[1]
     primals = [_as_arrays(primal, name_of(f)) for primal in primals]
     outputs = f(*primals) if running_recording() is not None else _compiled(f)(*primals)
     return outputs, functools.partial(_pull_back, f, primals)
 
 
-def jvp(f, primals, tangents):
+def jvp(f, primals, tangents, has_aux=False):
     """The results of ``f`` for the arguments ``primals``, and their derivatives in the direction of
-    ``tangents``, in the same container. There is one tangent of the same type for each argument.
+    ``tangents``, in the same container. There is one tangent of the same type for each argument. With
+    ``has_aux`` the function returns ``(results, auxiliary)``, and the auxiliary results come third.
 
     >>> import indim, numpy as np
     >>> indim.jvp(lambda x: x**2, (np.array([1.0, -2.0]),), (np.array([1.0, 10.0]),))
     (array([1., 4.]), array([  2., -40.]))
     """
+    if has_aux:
+        return *jvp(_first_of(f), primals, tangents), f(*primals)[1]
     name = name_of(f)
     primals = tuple(_as_arrays(primal, name) for primal in primals)
     given = leaves_like(primals, _in_containers_of(primals, tuple(tangents)))
@@ -194,6 +214,16 @@ def jvp(f, primals, tangents):
     if running_recording() is not None:
         return tuple(_push_forward(f, primals, tangents))
     return _compiled(f)(*primals), _compiled_tangent(f)(primals, tangents)
+
+
+def _first_of(function):
+    """A function that returns a pair of results and auxiliary ones, without the latter."""
+
+    @functools.wraps(function)
+    def first(*args):
+        return Auxiliary.pair(function(*args), name_of(function))[0]
+
+    return first
 
 
 def _in_containers_of(primal, tangent):

@@ -61,19 +61,42 @@ def complete(namespace):
         "take": _take(namespace["take"]),
         "where": _where(namespace["where"]),
     }
+    added |= {name: _without_hints(namespace[name]) for name in _OF_PRODUCTS if name in namespace}
     namespace.update(added)
     namespace["__all__"] = sorted({*namespace["__all__"], *added})
 
 
 def of_numpy(name):
     """A name of NumPy that needs no version of its own: its functions take traced values."""
-    if name.startswith("_") or name in _ADVICE or not hasattr(np, name):
-        raise AttributeError(_ADVICE.get(name, f"indim.numpy has no {name!r}, and neither has NumPy"))
-    return getattr(np, name)
+    if name == "vectorize":
+        # It is imported late, because `vmap` takes the functions of this module.
+        from ._vectorize import vectorize
+
+        return vectorize
+    if name.startswith("_") or not hasattr(np, name):
+        raise AttributeError(f"indim.numpy has no {name!r}, and neither has NumPy")
+    found = getattr(np, name)
+    return _without_hints(found) if name in _OF_PRODUCTS else found
 
 
-#: The code to write for names that have another meaning in NumPy than in jax.numpy.
-_ADVICE = {"vectorize": "indim.numpy has no 'vectorize': write indim.vmap(f)"}
+#: Functions whose hint ``precision`` of JAX has no effect: they compute with all digits of the element type.
+_OF_PRODUCTS = {
+    *("convolve", "correlate", "dot", "einsum", "inner", "matmul", "outer", "polyfit", "tensordot", "vdot"),
+    "vecdot",
+}
+
+
+def _without_hints(own):
+    """A function that ignores JAX's ``precision``."""
+
+    def function(*args, **keywords):
+        keywords.pop("precision", None)
+        return own(*args, **keywords)
+
+    function.__dict__.update(getattr(own, "__dict__", {}))
+    return functools.update_wrapper(function, own)
+
+
 
 
 def _where(own):

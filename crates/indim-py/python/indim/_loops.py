@@ -38,11 +38,11 @@ def while_loop(cond_fun, body_fun, init_val, *, limit=None):
     return record_or_run("while_loop", _regions.while_loop, (cond_fun, body_fun), (limit,), init_val)
 
 
-def fori_loop(lower, upper, body_fun, init_val):
+def fori_loop(lower, upper, body_fun, init_val, *, unroll=None):
     """The final state of a counted loop: ``body_fun(i, state)`` is the next state, for each ``i`` from
     ``lower`` to ``upper``, which is not included.
 
-    The counter is an ``int64``. See ``while_loop`` for the state.
+    The counter is an ``int64``. See ``while_loop`` for the state. JAX's hint ``unroll`` has no effect.
 
     >>> import indim, numpy as np
     >>> int(indim.fori_loop(1, 5, lambda i, total: total + i, 0))

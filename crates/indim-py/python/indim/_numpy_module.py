@@ -17,6 +17,7 @@ from ._indexable import Indexable
 from ._jax_numpy import ScalarType, as_traced, ndarray
 from ._tracing import Tracer, as_array, has_tracer, tracer_of
 from ._trees import leaves_of
+from ._vectorize import vectorize
 
 
 def _given(function):
@@ -63,6 +64,18 @@ def _full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
         fill_value = fill_value if dtype is None else fill_value.astype(dtype)
         return np.broadcast_to(fill_value, shape)._made()
     return as_traced(np.full(shape, fill_value, dtype))._made()
+
+
+def _laid_out(function):
+    """A function whose result has one layout in memory, such as ``np.asfortranarray``."""
+
+    @functools.wraps(function)
+    def laid_out(a, dtype=None, *args, **kwargs):
+        if not has_tracer(a):
+            return _indexable(function(a, dtype, *args, **kwargs))
+        return np.asarray(a, dtype, like=tracer_of(leaves_of(a)))
+
+    return laid_out
 
 
 def _indexable(array):
@@ -131,6 +144,8 @@ _OF_LISTS = {
 
 _FILLED = {"empty", "ones", "zeros"}
 _MADE = {"array", "asarray", "asanyarray", "ascontiguousarray"}
+#: Functions that give an array of one memory layout, which a traced value does not have.
+_LAID_OUT = {"asfortranarray", "require"}
 _CONSTANT = {"arange", "diag", "eye", "fromfunction", "fromiter", "identity", "indices", "linspace", "tri"}
 
 
@@ -141,6 +156,10 @@ def _replacement(name):
         return _full
     if name == "ndarray":
         return ndarray
+    if name == "vectorize":
+        return vectorize
+    if name in _LAID_OUT:
+        return _laid_out(found)
     if name in ("r_", "c_"):
         return _Joined(found)
     for names, make in ((_FILLED, _filled), (_MADE, _made), (_CONSTANT, _constant)):
@@ -181,6 +200,9 @@ def replacement(value):
     makes arrays; otherwise None."""
     if value is np:
         return MODULE
+    if type(value) is np.vectorize:
+        options = value.otypes, None, value.excluded, False, value.signature
+        return vectorize(value.pyfunc, *options)
     try:
         name = _NAMES.get(value)
     except TypeError:
@@ -189,4 +211,4 @@ def replacement(value):
     return None if name is None else getattr(MODULE, name)
 
 
-_NAMES = {getattr(np, name): name for name in (*_FILLED, *_MADE, *_CONSTANT, "full")}
+_NAMES = {getattr(np, name): name for name in (*_FILLED, *_MADE, *_CONSTANT, "full", "vectorize", *_LAID_OUT)}

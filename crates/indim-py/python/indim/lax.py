@@ -17,14 +17,17 @@ from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._sorting import top_k
 from .xla import dynamic_slice, dynamic_update_slice
 from ._trees import mapped
+from ._windows import conv, conv_general_dilated, reduce, reduce_window
 
 __all__ = [
     *("argmax", "argmin", "associative_scan", "batch_matmul", "broadcast", "broadcast_in_dim"),
-    *("broadcasted_iota", "collapse", "concatenate", "cond", "convert_element_type"),
+    *("Precision", "broadcasted_iota", "collapse", "concatenate", "cond", "conv", "conv_general_dilated"),
+    "convert_element_type",
     *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "dot", "dot_general", "dynamic_index_in_dim"),
     *("dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice"),
     *("dynamic_update_slice_in_dim", "expand_dims", "fori_loop", "full", "full_like", "index_in_dim"),
-    *("integer_pow", "iota", "map", "optimization_barrier", "pad", "reduce_and", "reduce_max", "reduce_min"),
+    *("integer_pow", "iota", "map", "optimization_barrier", "pad", "reduce", "reduce_and", "reduce_max"),
+    *("reduce_min", "reduce_window"),
     *("reduce_or", "reduce_prod", "reduce_sum", "reshape", "rev", "scan", "select", "select_n", "slice"),
     "slice_in_dim",
     *("sort", "sort_key_val", "split", "squeeze", "stop_gradient", "switch", "top_k", "transpose"),
@@ -32,8 +35,15 @@ __all__ = [
 ]
 
 
-def map(f, xs):
-    """The results of ``f`` for each part of ``xs`` along axis 0, computed in a loop."""
+class Precision:
+    """JAX's hint for products, which has no effect: indim computes with all digits of the element type."""
+
+    DEFAULT, HIGH, HIGHEST = "default", "high", "highest"
+
+
+def map(f, xs, *, batch_size=None):
+    """The results of ``f`` for each part of ``xs`` along axis 0, computed in a loop. JAX's hint
+    ``batch_size`` has no effect."""
     return scan(lambda carry, x: (carry, f(x)), None, xs)[1]
 
 

@@ -24,7 +24,46 @@ def associative_scan(
     fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
 ) -> Any: ...
 def cumlogsumexp(operand: Operand, axis: int = 0, reverse: bool = False) -> NDArray[Any]: ...
-def map(f: Callable[[Any], Any], xs: Any) -> Any: ...
+class Precision:
+    DEFAULT: str
+    HIGH: str
+    HIGHEST: str
+
+def conv(
+    lhs: Operand,
+    rhs: Operand,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> NDArray[Any]: ...
+def conv_general_dilated(
+    lhs: Operand,
+    rhs: Operand,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Sequence[str] | None = None,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> NDArray[Any]: ...
+def reduce(
+    operand: Operand, init_value: Operand, computation: Callable[[Any, Any], Any], dimensions: Sequence[int]
+) -> NDArray[Any]: ...
+def reduce_window(
+    operand: Operand,
+    init_value: Operand,
+    computation: Callable[[Any, Any], Any],
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> NDArray[Any]: ...
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any: ...
 def optimization_barrier(operand: _T) -> _T: ...
 def select(pred: Operand, on_true: Operand, on_false: Operand) -> NDArray[Any]: ...
 def concatenate(operands: Any, dimension: int) -> NDArray[Any]: ...

@@ -9,7 +9,8 @@ from ._functions import asarray
 from ._scatters import one_hot
 
 __all__ = [
-    *("celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_swish", "hard_tanh", "leaky_relu", "log_sigmoid"),
+    *("celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_swish", "hard_tanh"),
+    *("identity", "leaky_relu", "log_sigmoid", "logmeanexp"),
     *("log_softmax", "logsumexp", "mish", "one_hot", "relu", "relu6", "selu", "sigmoid", "silu", "soft_sign"),
     *("softmax", "softplus", "squareplus", "standardize", "swish", "tanh"),
 ]
@@ -100,11 +101,48 @@ def log_softmax(x, axis=-1, where=None):
     return none.log_softmax(asarray(x), axis, where=where)
 
 
+def hard_silu(x):
+    """``x * hard_sigmoid(x)``."""
+    return hard_swish(x)
+
+
+def identity(x):
+    """``x`` itself, as an array."""
+    return asarray(x)
+
+
+def logmeanexp(x, axis=None, where=None, keepdims=False):
+    """The logarithm of the mean of ``exp(x)``, without overflow."""
+    x = asarray(x)
+    counted = np.broadcast_to(True if where is None else where, x.shape)
+    count = np.sum(counted, axis=axis, keepdims=keepdims)
+    return logsumexp(x, axis, keepdims=keepdims, where=where) - np.log(count.astype(x.dtype))
+
+
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
-    """The logarithm of the sum of ``exp(a)``, without overflow."""
+    """The logarithm of the sum of ``exp(a)``, without overflow; with ``b``, that of ``b * exp(a)``.
+
+    With ``return_sign`` the logarithm is that of the absolute value of the sum, and its sign follows.
+    """
     if b is not None or return_sign:
-        raise TypeError("indim.nn.logsumexp has no `b` and no `return_sign`: add np.log(b) to `a`")
+        return _weighted_logsumexp(asarray(a), axis, b, keepdims, return_sign, where)
     return none.logsumexp(asarray(a), axis, keepdims=keepdims, where=where)
+
+
+def _weighted_logsumexp(a, axis, b, keepdims, return_sign, where):
+    where = {} if where is None else {"where": where, "initial": 0}
+    weights = np.ones_like(a) if b is None else asarray(b)
+    a = np.where(weights == 0, np.full((), -np.inf, a.dtype), a)
+    greatest = np.max(a, axis=axis, keepdims=True)
+    # Differences of infinities are NaN.
+    greatest = np.where(np.isfinite(greatest), greatest, np.zeros((), a.dtype))
+    total = np.sum(weights * np.exp(a - greatest), axis=axis, keepdims=True, **where)
+    result = np.log(np.abs(total) if return_sign else total) + greatest
+    sign = np.sign(total)
+    if not keepdims:
+        axes = tuple(range(a.ndim)) if axis is None else axis
+        result, sign = np.squeeze(result, axes), np.squeeze(sign, axes)
+    return (result, sign) if return_sign else result
 
 
 def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None):

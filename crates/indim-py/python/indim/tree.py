@@ -111,6 +111,23 @@ def reduce(function, tree, *initial, is_leaf=None):
     return functools.reduce(function, leaves(tree, is_leaf), *initial)
 
 
+def transpose(outer_treedef, inner_treedef, pytree_to_transpose):
+    """The tree of the form ``inner_treedef`` of trees of the form ``outer_treedef``, from a tree that nests
+    them the other way round.
+
+    >>> import indim
+    >>> structure = indim.tree.structure
+    >>> indim.tree.transpose(structure([0, 0]), structure((0, 0)), [(1, 2), (3, 4)])
+    ([1, 3], [2, 4])
+    """
+    found = leaves(pytree_to_transpose)
+    count = inner_treedef.num_leaves
+    if len(found) != outer_treedef.num_leaves * count:
+        raise TypeError(f"the tree has {len(found)} leaves, not {outer_treedef.num_leaves} times {count}")
+    columns = [outer_treedef.unflatten(found[first::count]) for first in range(count)]
+    return inner_treedef.unflatten(columns)
+
+
 def all(tree, *, is_leaf=None):
     """Whether every leaf of a tree is true."""
     return reduce(lambda so_far, leaf: so_far and bool(leaf), tree, True, is_leaf=is_leaf)

@@ -9,10 +9,12 @@ from .tree import (
     register_pytree_node,
     register_pytree_node_class,
     structure as tree_structure,
+    transpose as tree_transpose,
     unflatten as tree_unflatten,
 )
 
 __all__ = [
     *("PyTreeDef", "register_dataclass", "register_pytree_node", "register_pytree_node_class", "tree_all"),
-    *("tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten"),
+    *("tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_transpose"),
+    "tree_unflatten",
 ]

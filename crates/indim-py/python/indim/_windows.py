@@ -1,0 +1,209 @@
+"""Reductions of windows and convolutions with JAX's arguments, by windows of each axis."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from . import xla
+from ._functions import asarray
+from ._lax_functions import pad as pad_between
+from ._numbers import is_number
+
+#: NumPy's reduction of the function of two numbers with this name.
+_REDUCTIONS = {
+    "add": np.sum,
+    "max": np.max,
+    "maximum": np.max,
+    "min": np.min,
+    "minimum": np.min,
+    "mul": np.prod,
+    "multiply": np.prod,
+}
+
+
+def reduce(operand, init_value, computation, dimensions):
+    """The elements along axes combined by ``computation(x, y)``, which begins with ``init_value``.
+
+    >>> import indim, numpy as np
+    >>> lax = indim.lax
+    >>> lax.reduce(np.array([[1.0, 5.0], [3.0, 2.0]]), -np.inf, lax.max, (1,))
+    array([5., 3.])
+    """
+    operand = asarray(operand)
+    axes = tuple(operator.index(axis) % operand.ndim for axis in dimensions)
+    found = _known(computation)
+    initial = np.full((), init_value, operand.dtype) if is_number(init_value) else asarray(init_value)
+    if found is not None:
+        options = {"dtype": operand.dtype} if found in (np.sum, np.prod) else {}
+        reduced = found(operand, axis=axes, initial=_identity(found, operand.dtype), **options)
+        return computation(reduced, initial.astype(operand.dtype))
+    from ._loops import scan
+
+    kept = [axis for axis in range(operand.ndim) if axis not in axes]
+    rows = np.transpose(operand, (*axes, *kept)).reshape((-1, *(operand.shape[axis] for axis in kept)))
+    start = np.broadcast_to(initial.astype(operand.dtype), rows.shape[1:])
+    return scan(lambda total, row: (computation(total, row), None), start, rows)[0]
+
+
+def _known(computation):
+    """The reduction of a function of NumPy or of indim; None for any other function."""
+    name = getattr(computation, "__name__", "")
+    module = getattr(computation, "__module__", None) or "numpy"
+    is_library = isinstance(computation, np.ufunc) or module.partition(".")[0] in ("indim", "numpy")
+    return _REDUCTIONS.get(name) if is_library else None
+
+
+def _identity(reduction, dtype):
+    """The number that a reduction of this type begins with."""
+    if reduction in (np.sum, np.prod):
+        return int(reduction is np.prod)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return limits.min if reduction is np.max else limits.max
+    if dtype.kind == "b":
+        return reduction is np.min
+    return -np.inf if reduction is np.max else np.inf
+
+
+def reduce_window(
+    operand, init_value, computation, window_dimensions, window_strides=None, padding="VALID",
+    base_dilation=None, window_dilation=None,
+):
+    """The elements of each window combined by ``computation(x, y)``; the padding is ``init_value``.
+
+    >>> import indim, numpy as np
+    >>> lax = indim.lax
+    >>> lax.reduce_window(np.array([1.0, 5.0, 2.0, 4.0]), -np.inf, lax.max, (2,), (2,), "VALID")
+    array([5., 4.])
+    """
+    operand = asarray(operand)
+    rank = operand.ndim
+    sizes = _one_for_each("window_dimensions", window_dimensions, rank)
+    strides = _one_for_each("window_strides", window_strides, rank)
+    between, steps = (
+        _one_for_each(name, given, rank)
+        for name, given in (("base_dilation", base_dilation), ("window_dilation", window_dilation))
+    )
+    operand = _padded(operand, sizes, strides, steps, between, padding, init_value)
+    windows = _windows(operand, range(rank), sizes, strides, steps)
+    return reduce(windows, init_value, computation, range(rank, 2 * rank))
+
+
+def _one_for_each(name, given, rank):
+    """A whole number for each axis, by default 1."""
+    if given is None:
+        return (1,) * rank
+    given = (given,) * rank if is_number(given) else tuple(map(operator.index, given))
+    if len(given) != rank or any(number < 1 for number in given):
+        raise ValueError(f"{name} is a positive number for each of the {rank} axes, not {given}")
+    return given
+
+
+def _padded(x, sizes, strides, steps, between, padding, value):
+    """An array with ``value`` between its elements and around them."""
+    shape = [max((size - 1) * gap + 1, 0) for size, gap in zip(x.shape, between)]
+    spans = [(size - 1) * step + 1 for size, step in zip(sizes, steps)]
+    widths = _widths(padding, shape, spans, strides)
+    return pad_between(x, value, [(low, high, gap - 1) for (low, high), gap in zip(widths, between)])
+
+
+def _widths(padding, shape, spans, strides):
+    """The numbers of elements before and after each axis."""
+    if not isinstance(padding, str):
+        found = [tuple(map(operator.index, pair)) for pair in padding]
+        if len(found) != len(shape) or any(len(pair) != 2 for pair in found):
+            raise ValueError(f"padding is a pair for each of the {len(shape)} axes, not {padding}")
+        return found
+    name = padding.upper()
+    if name == "VALID":
+        return [(0, 0)] * len(shape)
+    if name not in ("SAME", "SAME_LOWER"):
+        raise ValueError(f"padding is 'SAME', 'SAME_LOWER', 'VALID' or pairs, not {padding!r}")
+    totals = [
+        max((-(-size // stride) - 1) * stride + span - size, 0)
+        for size, span, stride in zip(shape, spans, strides)
+    ]
+    lows = [total // 2 if name == "SAME" else total - total // 2 for total in totals]
+    return [(low, total - low) for low, total in zip(lows, totals)]
+
+
+def _windows(x, axes, sizes, strides, steps):
+    """The windows along axes, each a new last axis."""
+    for axis, size, stride, step in zip(axes, sizes, strides, steps):
+        x = xla.sliding_window_view(x, size, axis, stride=stride, dilation=step)
+    return x
+
+
+def conv_general_dilated(
+    lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
+    feature_group_count=1, batch_group_count=1, precision=None, preferred_element_type=None,
+):
+    """The convolution of neural networks: sums of products of ``rhs`` with the windows of ``lhs``.
+
+    ``dimension_numbers`` has the orders of axes of both operands and of the result, as in
+    ``("NCHW", "OIHW", "NCHW")``, which is the default. ``precision`` has no effect.
+    """
+    if batch_group_count != 1:
+        raise NotImplementedError("batch_group_count: write indim.vmap of the convolution of each group")
+    lhs, rhs = asarray(lhs), asarray(rhs)
+    rank, groups = lhs.ndim - 2, operator.index(feature_group_count)
+    of_lhs, of_rhs, of_result = _orders(dimension_numbers, lhs.ndim)
+    x, kernel = np.transpose(lhs, of_lhs), np.transpose(rhs, of_rhs)
+    (batch, channels), (outputs, inputs) = x.shape[:2], kernel.shape[:2]
+    if channels != inputs * groups or outputs % groups:
+        raise ValueError(
+            f"a convolution of {channels} channels in {groups} groups takes a kernel of {channels // groups} "
+            f"channels and of outputs in {groups} groups, not {inputs} and {outputs}"
+        )
+    sizes = tuple(kernel.shape[2:])
+    strides, between, steps = (
+        _one_for_each(name, given, rank)
+        for name, given in (
+            ("window_strides", window_strides), ("lhs_dilation", lhs_dilation), ("rhs_dilation", rhs_dilation)
+        )
+    )
+    pairs = padding if isinstance(padding, str) else [(0, 0), (0, 0), *padding]
+    ones = (1, 1)
+    x = _padded(x, ones + sizes, ones + strides, ones + steps, ones + between, pairs, 0)
+    windows = _windows(x, range(2, rank + 2), sizes, strides, steps)
+    places = tuple(windows.shape[2 : rank + 2])
+    windows = windows.reshape((batch, groups, inputs, *places, *sizes))
+    kernel = kernel.reshape((groups, outputs // groups, inputs, *sizes))
+    # Axes: 0 batch, 1 groups, 2 channels, 3 outputs, then places, then the axes of the kernel.
+    of_places = list(range(4, 4 + rank))
+    of_kernel = list(range(4 + rank, 4 + 2 * rank))
+    result = np.einsum(
+        windows, [0, 1, 2, *of_places, *of_kernel], kernel, [1, 3, 2, *of_kernel], [0, 1, 3, *of_places]
+    )
+    result = result.reshape((batch, outputs, *places))
+    result = result if preferred_element_type is None else result.astype(preferred_element_type)
+    return np.transpose(result, np.argsort(of_result))
+
+
+def _orders(dimension_numbers, rank):
+    """The positions of batch, channels and the other axes in both operands and the result; of outputs, inputs
+    and the others in the kernel."""
+    if dimension_numbers is None:
+        return (tuple(range(rank)),) * 3
+    names = [tuple(order) for order in dimension_numbers]
+    if len(names) != 3 or any(len(order) != rank for order in names):
+        raise ValueError(f"dimension_numbers has an order of {rank} axes for each operand and the result")
+    spatial = [name for name in names[0] if name not in "NC"]
+    expected = [sorted(("N", "C", *spatial)), sorted(("O", "I", *spatial)), sorted(("N", "C", *spatial))]
+    if [sorted(order) for order in names] != expected:
+        raise ValueError(
+            f"dimension_numbers {dimension_numbers} has other axes than N, C, O, I and {spatial}"
+        )
+    firsts = (("N", "C"), ("O", "I"), ("N", "C"))
+    return tuple(
+        tuple(order.index(name) for name in (*first, *spatial)) for order, first in zip(names, firsts)
+    )
+
+
+def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_type=None):
+    """``conv_general_dilated`` of axes in the order NCHW."""
+    return conv_general_dilated(
+        lhs, rhs, window_strides, padding, preferred_element_type=preferred_element_type
+    )

@@ -1,0 +1,1 @@
+from . import signal as signal, special as special, stats as stats

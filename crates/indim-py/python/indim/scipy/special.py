@@ -1,0 +1,224 @@
+"""The names of ``jax.scipy.special``: functions of arrays and traced values, in the type of their floats."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import _bessel, nn, none
+from .._functions import asarray
+from .._shape_functions import weakly_promoted
+
+__all__ = [
+    *("beta", "betaln", "digamma", "entr", "erf", "erfc", "erfinv", "expit", "factorial", "gamma", "gammaln"),
+    *("gammasgn", "i0", "i0e", "kl_div", "log_ndtr", "log_softmax", "logit", "logsumexp", "multigammaln"),
+    *("ndtr", "ndtri", "rel_entr", "softmax", "xlog1py", "xlogy"),
+]
+
+logsumexp, softmax, log_softmax, expit = nn.logsumexp, nn.softmax, nn.log_softmax, nn.sigmoid
+
+
+def _floats(*values):
+    """The arrays in their common type of floats; a Python number takes the type of the arrays."""
+    dtype = weakly_promoted(*values)
+    dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
+    return tuple(asarray(value).astype(dtype) for value in values)
+
+
+def _of_one(name):
+    operation = getattr(none, name)
+
+    def function(x):
+        return operation(*_floats(x))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = operation.__doc__
+    return function
+
+
+digamma, erf, erfc, erfinv, gammaln = map(_of_one, ("digamma", "erf", "erfc", "erfinv", "gammaln"))
+
+
+def logit(x):
+    """The logarithm of ``x / (1 - x)``, the inverse of ``expit``."""
+    (x,) = _floats(x)
+    return np.log(x) - np.log1p(-x)
+
+
+def gammasgn(x):
+    """The sign of the gamma function; NaN at negative whole numbers."""
+    (x,) = _floats(x)
+    sign = np.where(np.floor(x) % 2 == 0, 1, -1).astype(x.dtype)
+    sign = np.where(x >= 0, np.copysign(np.ones_like(x), x), sign)
+    return np.where((x < 0) & (np.floor(x) == x), np.full((), np.nan, x.dtype), sign)
+
+
+def gamma(x):
+    """The gamma function, by the exponential of ``gammaln``."""
+    return gammasgn(x) * np.exp(gammaln(x))
+
+
+def factorial(n, exact=False):
+    """The factorial of ``n``, by the gamma function; 0 for negative numbers."""
+    if exact:
+        raise NotImplementedError("factorial with exact=True: the result is a float, as in JAX")
+    (n,) = _floats(n)
+    return np.where(n < 0, np.zeros((), n.dtype), np.exp(gammaln(np.maximum(n, 0) + 1)))
+
+
+def betaln(a, b):
+    """The logarithm of the absolute value of the beta function."""
+    a, b = _floats(a, b)
+    return gammaln(a) + gammaln(b) - gammaln(a + b)
+
+
+def beta(a, b):
+    """The beta function, by the exponential of ``betaln``."""
+    a, b = _floats(a, b)
+    return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * np.exp(betaln(a, b))
+
+
+def multigammaln(a, d):
+    """The logarithm of the multivariate gamma function of ``d`` dimensions."""
+    (a,) = _floats(a)
+    constant = 0.25 * d * (d - 1) * math.log(math.pi)
+    return sum((gammaln(a - 0.5 * j) for j in range(d)), constant + np.zeros_like(a))
+
+
+def _product(x, y, logarithm):
+    """``x * logarithm(y)``, and 0 where ``x`` is 0; the derivative of the other branch stays finite."""
+    x, y = _floats(x, y)
+    is_zero = (x == 0) & ~np.isnan(y)
+    return np.where(is_zero, np.zeros((), x.dtype), x * logarithm(np.where(is_zero, np.ones((), y.dtype), y)))
+
+
+def xlogy(x, y):
+    """``x * log(y)``, and 0 where ``x`` is 0."""
+    return _product(x, y, np.log)
+
+
+def xlog1py(x, y):
+    """``x * log1p(y)``, and 0 where ``x`` is 0."""
+    return _product(x, y, np.log1p)
+
+
+def entr(x):
+    """``-x * log(x)``, 0 at 0, and minus infinity for negative numbers."""
+    (x,) = _floats(x)
+    return np.where(x < 0, np.full((), -np.inf, x.dtype), -xlogy(np.abs(x), np.abs(x)))
+
+
+def rel_entr(p, q):
+    """``p * log(p / q)``, 0 where ``p`` is 0 and ``q`` is not negative, and infinite out of the domain."""
+    p, q = _floats(p, q)
+    is_inside, is_zero = (p > 0) & (q > 0), (p == 0) & (q >= 0)
+    one = np.ones((), p.dtype)
+    found = np.where(is_inside, p, one) * np.log(np.where(is_inside, p, one) / np.where(is_inside, q, one))
+    edge = np.where(is_zero, np.zeros((), p.dtype), np.full((), np.inf, p.dtype))
+    return np.where(is_inside, found, np.where(np.isnan(p) | np.isnan(q), p + q, edge))
+
+
+def kl_div(p, q):
+    """``p * log(p / q) - p + q``, ``q`` where ``p`` is 0, and infinite out of the domain."""
+    p, q = _floats(p, q)
+    return rel_entr(p, q) - p + q
+
+
+def i0(x):
+    """The modified Bessel function of the first kind of order 0."""
+    return _bessel.i0(*_floats(x))
+
+
+def i0e(x):
+    """``exp(-abs(x)) * i0(x)``."""
+    return _bessel.i0(*_floats(x), is_scaled=True)
+
+
+# The normal distribution.
+
+
+def ndtr(x):
+    """The cumulative distribution function of the normal distribution."""
+    (x,) = _floats(x)
+    return 0.5 * erfc(-x * math.sqrt(0.5))
+
+
+#: Below it ``erfc`` approaches the smallest floats, and the series of ``log_ndtr`` is exact to 1e-12.
+_FAR = {np.dtype(np.float64): -20.0}
+
+
+def log_ndtr(x):
+    """The logarithm of ``ndtr``, also where that is too small for a float."""
+    (x,) = _floats(x)
+    limit = _FAR.get(x.dtype, -8.0)
+    is_far = x < limit
+    near = np.where(is_far, np.full((), limit, x.dtype), x)
+    far = np.where(is_far, x, np.full((), limit, x.dtype))
+    # The asymptotic series of Mills' ratio.
+    inverse, series, term = 1 / np.square(far), 1.0, 1.0
+    for odd in range(1, 15, 2):
+        term = -term * odd * inverse
+        series = series + term
+    tail = -0.5 * np.square(far) - np.log(-far) - 0.5 * math.log(2 * math.pi) + np.log(series)
+    is_high = near > 5
+    # Above 5 the complement is small.
+    body = np.log(ndtr(np.where(is_high, np.zeros((), x.dtype), near)))
+    body = np.where(is_high, np.log1p(-ndtr(-np.abs(near))), body)
+    return np.where(is_far, tail, body)
+
+
+#: Rational approximations of ``ndtri`` by Cephes: within exp(-2) of the middle, and of the tails.
+_MIDDLE = (
+    -59.96335010141079, 98.00107541859997, -56.67628574690703, 13.931260938727968, -1.2391658386738125,
+)
+_MIDDLE_DIVISOR = (
+    1.0, 1.9544885833814176, 4.676279128988815, 86.36024213908905, -225.46268785411937,
+    200.26021238006066, -82.03722561683334, 15.90562251262117, -1.1833162112133,
+)
+_TAIL = (
+    4.0554489230596245, 31.525109459989388, 57.16281922464213, 44.08050738932008, 14.684956192885803,
+    2.1866330685079025, -0.1402560791713545, -0.03504246268278482, -0.0008574567851546854,
+)
+_TAIL_DIVISOR = (
+    1.0, 15.779988325646675, 45.39076351288792, 41.3172038254672, 15.04253856929075, 2.504649462083094,
+    -0.14218292285478779, -0.03808064076915783, -0.0009332594808954574,
+)
+_END = (
+    3.2377489177694603, 6.915228890689842, 3.9388102529247444, 1.3330346081580755, 0.20148538954917908,
+    0.012371663481782003, 0.00030158155350823543, 2.6580697468673755e-06, 6.239745391849833e-09,
+)
+_END_DIVISOR = (
+    1.0, 6.02427039364742, 3.6798356385616087, 1.3770209948908132, 0.21623699359449663,
+    0.013420400608854318, 0.00032801446468212774, 2.8924786474538068e-06, 6.790194080099813e-09,
+)
+
+
+def ndtri(p):
+    """The inverse of ``ndtr``."""
+    (p,) = _floats(p)
+    is_upper = p > 1 - math.exp(-2)
+    smaller = np.where(is_upper, 1 - p, p)
+    is_middle = smaller > math.exp(-2)
+    centred = np.where(is_middle, smaller - 0.5, 0)
+    square = np.square(centred)
+    ratio = _polynomial(square, _MIDDLE) / _polynomial(square, _MIDDLE_DIVISOR)
+    middle = (centred + centred * square * ratio) * math.sqrt(2 * math.pi)
+    # The branch that is not chosen gets arguments in its range, so that derivatives are finite.
+    is_inside = (smaller > 0) & ~is_middle
+    root = np.sqrt(-2 * np.log(np.where(is_inside, smaller, 0.1)))
+    inverse = 1 / root
+    tail = _polynomial(inverse, _TAIL) / _polynomial(inverse, _TAIL_DIVISOR)
+    end = _polynomial(inverse, _END) / _polynomial(inverse, _END_DIVISOR)
+    tail = root - np.log(root) / root - inverse * np.where(root >= 8, end, tail)
+    tail = np.where(smaller == 0, np.inf, tail)
+    found = np.where(is_middle, middle, np.where(is_upper, tail, -tail))
+    return np.where((p < 0) | (p > 1) | np.isnan(p), np.nan, found).astype(p.dtype)
+
+
+def _polynomial(x, coefficients):
+    """The polynomial with these coefficients, that of the highest power first."""
+    value = coefficients[0]
+    for coefficient in coefficients[1:]:
+        value = value * x + coefficient
+    return value

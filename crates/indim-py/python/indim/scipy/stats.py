@@ -1,0 +1,153 @@
+"""The names of ``jax.scipy.stats``: distributions as namespaces, ``norm.logpdf(x, loc, scale)``."""
+
+from __future__ import annotations
+
+import math
+import types
+
+import numpy as np
+
+from .. import nn
+from .special import _floats, betaln, gammaln, log_ndtr, ndtr, ndtri, xlog1py, xlogy
+
+__all__ = [
+    *("bernoulli", "beta", "cauchy", "expon", "gamma", "laplace", "logistic", "norm", "poisson", "t"),
+    "uniform",
+]
+
+
+def _distribution(shapes, logpdf, **others):
+    """The functions of a continuous distribution, from those of its standard form, which take ``x`` and its
+    ``shapes`` parameters. ``loc`` and ``scale`` follow them."""
+
+    def placed(function, of_scale):
+        def located(x, *parameters, loc=0, scale=1):
+            given, parameters = parameters[:shapes], parameters[shapes:]
+            loc, scale = (*parameters, *(loc, scale)[len(parameters) :])
+            x, loc, scale, *given = _floats(x, loc, scale, *given)
+            return of_scale(function((x - loc) / scale, *given), scale)
+
+        return located
+
+    functions = {
+        "logpdf": placed(logpdf, lambda value, scale: value - np.log(scale)),
+        "pdf": placed(logpdf, lambda value, scale: np.exp(value) / scale),
+    }
+    functions |= {name: placed(function, lambda value, scale: value) for name, function in others.items()}
+    if "ppf" in others:
+        functions["ppf"] = _quantile(shapes, others["ppf"])
+    if "isf" in others:
+        functions["isf"] = _quantile(shapes, others["isf"])
+    for name, function in functions.items():
+        function.__name__ = function.__qualname__ = name
+    return types.SimpleNamespace(**functions)
+
+
+def _quantile(shapes, function):
+    def located(q, *parameters, loc=0, scale=1):
+        given, parameters = parameters[:shapes], parameters[shapes:]
+        loc, scale = (*parameters, *(loc, scale)[len(parameters) :])
+        q, loc, scale, *given = _floats(q, loc, scale, *given)
+        return function(q, *given) * scale + loc
+
+    return located
+
+
+def _inside(mask, x, value, outside=-np.inf):
+    """A value where ``mask`` holds, else a number."""
+    return np.where(mask, value, np.full((), outside, x.dtype))
+
+
+norm = _distribution(
+    0,
+    lambda x: -0.5 * np.square(x) - 0.5 * math.log(2 * math.pi),
+    cdf=ndtr,
+    logcdf=log_ndtr,
+    sf=lambda x: ndtr(-x),
+    logsf=lambda x: log_ndtr(-x),
+    ppf=ndtri,
+    isf=lambda q: -ndtri(q),
+)
+
+expon = _distribution(
+    0,
+    lambda x: _inside(x >= 0, x, -x),
+    cdf=lambda x: -np.expm1(-np.maximum(x, 0)),
+    logcdf=lambda x: np.log1p(-np.exp(-np.maximum(x, 0))),
+    sf=lambda x: np.exp(-np.maximum(x, 0)),
+    logsf=lambda x: -np.maximum(x, 0),
+    ppf=lambda q: -np.log1p(-q),
+)
+
+uniform = _distribution(
+    0,
+    lambda x: _inside((x >= 0) & (x <= 1), x, np.zeros_like(x)),
+    cdf=lambda x: np.clip(x, 0, 1),
+    ppf=lambda q: _inside((q >= 0) & (q <= 1), q, q, np.nan),
+)
+
+laplace = _distribution(
+    0,
+    lambda x: -np.abs(x) - math.log(2),
+    cdf=lambda x: np.where(x < 0, 0.5 * np.exp(-np.abs(x)), 1 - 0.5 * np.exp(-np.abs(x))),
+)
+
+logistic = _distribution(
+    0,
+    lambda x: -np.abs(x) - 2 * np.log1p(np.exp(-np.abs(x))),
+    cdf=nn.sigmoid,
+    sf=lambda x: nn.sigmoid(-x),
+    ppf=lambda q: np.log(q) - np.log1p(-q),
+    isf=lambda q: np.log1p(-q) - np.log(q),
+)
+
+cauchy = _distribution(
+    0,
+    lambda x: -math.log(math.pi) - np.log1p(np.square(x)),
+    cdf=lambda x: 0.5 + np.arctan(x) / math.pi,
+    sf=lambda x: 0.5 - np.arctan(x) / math.pi,
+    ppf=lambda q: np.tan(math.pi * (q - 0.5)),
+)
+
+t = _distribution(
+    1,
+    lambda x, df: (
+        gammaln(0.5 * (df + 1))
+        - gammaln(0.5 * df)
+        - 0.5 * np.log(math.pi * df)
+        - 0.5 * (df + 1) * np.log1p(np.square(x) / df)
+    ),
+)
+
+beta = _distribution(
+    2,
+    lambda x, a, b: _inside((x >= 0) & (x <= 1), x, xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b)),
+)
+
+gamma = _distribution(
+    1,
+    lambda x, a: _inside(x >= 0, x, xlogy(a - 1, np.maximum(x, 0)) - x - gammaln(a)),
+)
+
+
+def _discrete(logpmf):
+    """The functions of a distribution of whole numbers."""
+
+    def located(k, parameter, loc=0):
+        k, parameter, loc = _floats(k, parameter, loc)
+        return logpmf(k - loc, parameter)
+
+    def pmf(k, parameter, loc=0):
+        return np.exp(located(k, parameter, loc))
+
+    located.__name__ = located.__qualname__ = "logpmf"
+    return types.SimpleNamespace(logpmf=located, pmf=pmf)
+
+
+poisson = _discrete(
+    lambda k, mu: _inside((k >= 0) & (np.floor(k) == k), k, xlogy(k, mu) - gammaln(np.maximum(k, 0) + 1) - mu)
+)
+
+bernoulli = _discrete(
+    lambda k, p: np.where(k == 0, np.log1p(-p), _inside(k == 1, k, np.log(p)))
+)

@@ -1,0 +1,221 @@
+"""The functions of `indim.scipy` and the windows of `indim.lax` equal SciPy's, and sums over windows."""
+
+import numpy as np
+import pytest
+import scipy.signal
+import scipy.special
+import scipy.stats
+
+import indim
+from indim import lax, nn
+
+RANDOM = np.random.default_rng(0)
+X = np.concatenate([RANDOM.normal(size=40) * 3, [0.0, 1.0, -1.0, 30.0]])
+POSITIVE, OTHER = np.abs(X) + 0.01, RANDOM.random(44) * 3 + 0.01
+PART = np.concatenate([RANDOM.random(40), [0.0, 1.0, 1e-300, 1 - 1e-16]])
+COUNT = np.array([0.0, 1.0, 3.0, 7.0, -1.0, 2.5])
+
+SPECIAL = {
+    "beta": (POSITIVE, OTHER),
+    "betaln": (POSITIVE, OTHER),
+    "digamma": (POSITIVE,),
+    "entr": (X,),
+    "erf": (X,),
+    "erfc": (X,),
+    "erfinv": (PART[:40],),
+    "expit": (X,),
+    "factorial": (np.arange(8.0),),
+    "gamma": (X[:40],),
+    "gammaln": (POSITIVE,),
+    "gammasgn": (X[:40],),
+    "i0": (X,),
+    "i0e": (X,),
+    "kl_div": (X, OTHER),
+    "log_ndtr": (np.concatenate([X, [-5.0, -19.9, -20.1, -37.0, -100.0, 8.0]]),),
+    "logit": (PART[:40],),
+    "ndtr": (X,),
+    "ndtri": (PART,),
+    "rel_entr": (X, OTHER),
+    "xlog1py": (np.concatenate([X[:43], [0.0]]), np.concatenate([PART[:43], [-1.0]])),
+    "xlogy": (np.concatenate([X[:43], [0.0]]), np.concatenate([PART[:43], [0.0]])),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_functions_are_those_of_scipy(name):
+    expected = getattr(scipy.special, name)(*SPECIAL[name])
+    function = getattr(indim.scipy.special, name)
+    for found in (function(*SPECIAL[name]), indim.jit(function)(*SPECIAL[name])):
+        np.testing.assert_allclose(found, expected, rtol=3e-12, atol=1e-14)
+        assert found.dtype == np.float64
+    narrow = [operand.astype(np.float32) for operand in SPECIAL[name]]
+    assert function(*narrow).dtype == np.float32
+
+
+def test_multigammaln_and_sums_of_exponentials_are_those_of_scipy():
+    np.testing.assert_allclose(
+        indim.scipy.special.multigammaln(OTHER + 2, 3), scipy.special.multigammaln(OTHER + 2, 3), rtol=1e-12
+    )
+    x, b = X[:40].reshape(5, 8), RANDOM.normal(size=(5, 8))
+    for axis in (None, 0, 1):
+        log, sign = indim.jit(lambda x, b: nn.logsumexp(x, axis, b, return_sign=True))(x, b)
+        expected = scipy.special.logsumexp(x, axis, b, return_sign=True)
+        np.testing.assert_allclose(log, expected[0])
+        np.testing.assert_array_equal(sign, expected[1])
+    np.testing.assert_allclose(
+        nn.logsumexp(x, 1, np.abs(b), keepdims=True), scipy.special.logsumexp(x, 1, np.abs(b), keepdims=True)
+    )
+    np.testing.assert_allclose(nn.logmeanexp(x, 1), scipy.special.logsumexp(x, 1) - np.log(8))
+
+
+#: Shape parameters and functions of each distribution.
+DISTRIBUTIONS = {
+    "beta": ((2.0, 3.5), "logpdf pdf"),
+    "cauchy": ((), "logpdf pdf cdf sf ppf"),
+    "expon": ((), "logpdf pdf cdf logcdf sf logsf ppf"),
+    "gamma": ((2.5,), "logpdf pdf"),
+    "laplace": ((), "logpdf pdf cdf"),
+    "logistic": ((), "logpdf pdf cdf sf ppf isf"),
+    "norm": ((), "logpdf pdf cdf logcdf sf logsf ppf isf"),
+    "t": ((3.5,), "logpdf pdf"),
+    "uniform": ((), "logpdf pdf cdf ppf"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [(name, function) for name, (_, names) in DISTRIBUTIONS.items() for function in names.split()],
+)
+def test_distributions_are_those_of_scipy(name, function):
+    shapes = DISTRIBUTIONS[name][0]
+    x = PART[:40] if function in ("ppf", "isf") else X
+    ours = getattr(getattr(indim.scipy.stats, name), function)
+    theirs = getattr(getattr(scipy.stats, name), function)
+    for options in ({}, {"loc": 0.5, "scale": 2.0}):
+        found = indim.jit(lambda x: ours(x, *shapes, **options))(x)
+        np.testing.assert_allclose(found, theirs(x, *shapes, **options), rtol=1e-11, atol=1e-14)
+    placed = *shapes, 0.5, 2.0
+    np.testing.assert_allclose(ours(x, *placed), theirs(x, *placed), rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+@pytest.mark.parametrize(("name", "parameter"), [("poisson", 2.5), ("bernoulli", 0.3)])
+def test_distributions_of_whole_numbers_are_those_of_scipy(name, parameter):
+    ours, theirs = getattr(indim.scipy.stats, name), getattr(scipy.stats, name)
+    for function in ("logpmf", "pmf"):
+        found = indim.jit(getattr(ours, function))(COUNT, parameter)
+        np.testing.assert_allclose(found, getattr(theirs, function)(COUNT, parameter), rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("shapes", [((9,), (4,)), ((5, 6), (2, 3)), ((4, 3, 5), (2, 3, 2)), ((2, 3), (4, 3))])
+def test_convolutions_are_those_of_scipy(mode, shapes):
+    x, y = (RANDOM.normal(size=shape) for shape in shapes)
+    for name in ("convolve", "correlate"):
+        found = indim.jit(lambda x, y: getattr(indim.scipy.signal, name)(x, y, mode))(x, y)
+        np.testing.assert_allclose(found, getattr(scipy.signal, name)(x, y, mode), atol=1e-12)
+    if x.ndim == 2:
+        for name in ("convolve2d", "correlate2d"):
+            found = getattr(indim.scipy.signal, name)(x, y, mode)
+            np.testing.assert_allclose(found, getattr(scipy.signal, name)(x, y, mode), atol=1e-12)
+
+
+def _convolution(x, kernel, strides, widths, between, steps, groups):
+    """The convolution of axes NCHW, element by element."""
+    batch, _, *sizes = x.shape
+    outputs, inputs, *spans = kernel.shape
+    spread = np.zeros((*x.shape[:2], *((size - 1) * gap + 1 for size, gap in zip(sizes, between))))
+    spread[:, :, :: between[0], :: between[1]] = x
+    spread = np.pad(spread, [(0, 0), (0, 0), *widths])
+    places = [
+        (size - (span - 1) * step - 1) // stride + 1
+        for size, span, step, stride in zip(spread.shape[2:], spans, steps, strides)
+    ]
+    result = np.zeros((batch, outputs, *places))
+    for index in np.ndindex(*result.shape):
+        n, o, row, column = index
+        first = o // (outputs // groups) * inputs
+        for i, a, b in np.ndindex(inputs, *spans):
+            at = row * strides[0] + a * steps[0], column * strides[1] + b * steps[1]
+            result[index] += spread[(n, first + i, *at)] * kernel[o, i, a, b]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("strides", "padding", "between", "steps", "groups"),
+    [
+        ((1, 1), [(0, 0), (0, 0)], (1, 1), (1, 1), 1),
+        ((2, 1), [(1, 2), (0, 1)], (1, 1), (1, 2), 1),
+        ((1, 2), [(2, 0), (1, 1)], (2, 3), (1, 1), 2),
+        ((2, 2), [(1, 1), (1, 1)], (1, 1), (2, 1), 4),
+    ],
+)
+def test_convolutions_of_networks(strides, padding, between, steps, groups):
+    x, kernel = RANDOM.normal(size=(2, 4, 6, 5)), RANDOM.normal(size=(8, 4 // groups, 3, 2))
+    expected = _convolution(x, kernel, strides, padding, between, steps, groups)
+    options = {"lhs_dilation": between, "rhs_dilation": steps, "feature_group_count": groups}
+    found = indim.jit(lambda x, k: lax.conv_general_dilated(x, k, strides, padding, **options))(x, kernel)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    options["dimension_numbers"] = ("NHWC", "HWIO", "NHWC")
+    found = lax.conv_general_dilated(
+        x.transpose(0, 2, 3, 1), kernel.transpose(2, 3, 1, 0), strides, padding, **options
+    )
+    np.testing.assert_allclose(found.transpose(0, 3, 1, 2), expected, atol=1e-12)
+
+
+def test_named_paddings_of_convolutions():
+    x, kernel = RANDOM.normal(size=(1, 1, 7)), np.ones((1, 1, 4))
+    assert lax.conv(x, kernel, (2,), "VALID").shape == (1, 1, 2)
+    same = lax.conv_general_dilated(x, kernel, (1,), "SAME")[0, 0]
+    np.testing.assert_allclose(same, np.convolve(np.pad(x[0, 0], (1, 2)), np.ones(4), "valid"))
+    lower = lax.conv_general_dilated(x, kernel, (1,), "SAME_LOWER")[0, 0]
+    np.testing.assert_allclose(lower, np.convolve(np.pad(x[0, 0], (2, 1)), np.ones(4), "valid"))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4"])
+def test_reductions_of_windows(dtype):
+    x = (RANDOM.normal(size=(4, 6)) * 9).astype(dtype)
+    least = -np.inf if dtype == "f4" else np.iinfo(dtype).min
+    largest = indim.jit(lambda x: lax.reduce_window(x, least, lax.max, (2, 3), (2, 3)))
+    np.testing.assert_array_equal(largest(x), x.reshape(2, 2, 2, 3).max((1, 3)))
+    sums = lax.reduce_window(x, 0, lax.add, (1, 3), None, [(0, 0), (2, 0)])
+    totals = np.cumsum(x, 1)
+    np.testing.assert_allclose(sums, totals - np.pad(totals, [(0, 0), (3, 0)])[:, :-3], rtol=1e-4, atol=1e-4)
+    assert sums.dtype == x.dtype
+    gradient = indim.grad(lambda x: np.sum(lax.reduce_window(x, -np.inf, lax.max, (2,), (2,))))
+    np.testing.assert_array_equal(gradient(np.array([1.0, 3.0, 5.0, 2.0])), [0, 1, 1, 0])
+
+
+def test_reductions_by_a_function():
+    x = RANDOM.normal(size=(3, 4))
+    np.testing.assert_allclose(lax.reduce(x, 2.0, lax.add, (0,)), x.sum(0) + 2)
+    np.testing.assert_allclose(lax.reduce(x, 0.5, np.maximum, (0, 1)), max(x.max(), 0.5))
+    found = indim.jit(lambda x: lax.reduce(x, 1.0, lambda a, b: a * b + 1, (1,)))(x)
+    expected = np.ones(3)
+    for column in x.T:
+        expected = expected * column + 1
+    np.testing.assert_allclose(found, expected)
+
+
+#: A kernel of one element for each channel.
+KERNEL = np.ones((1, 4, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (ValueError, "4 channels in 1 groups", lambda x: lax.conv(x, KERNEL[:, :3], (1, 1), "VALID")),
+        (ValueError, "'SAME', 'SAME_LOWER', 'VALID'", lambda x: lax.conv(x, KERNEL, (1, 1), "FULL")),
+        (ValueError, "window_strides is a positive", lambda x: lax.conv(x, KERNEL, (0, 1), "VALID")),
+        (ValueError, "other axes than N, C, O, I", lambda x: lax.conv_general_dilated(
+            x, x, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHX", "NCHW"))),
+        (NotImplementedError, "write np.pad", lambda x: indim.scipy.signal.convolve2d(
+            x[0, 0], x[0, 0], boundary="wrap")),
+        (ValueError, "'full', 'same' or 'valid'", lambda x: indim.scipy.signal.convolve(x, x, "all")),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(error, message, call):
+    with pytest.raises(error, match=message):
+        call(np.ones((2, 4, 3, 3)))
