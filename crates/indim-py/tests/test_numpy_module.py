@@ -157,6 +157,24 @@ def test_what_still_needs_elements_is_refused():
             indim.jit(function)(V)
 
 
+def test_arrays_of_numbers_take_traced_values_after_the_advice():
+    def function(x):
+        y = np.arange(4.0)
+        y[0] = x[0]
+        return y
+
+    with pytest.raises(TypeError, match=r"write `y = np.zeros\(y.shape\) \+ y`"):
+        indim.jit(function)(V)
+
+    def as_advised(x):
+        y = np.arange(4.0)
+        y = np.zeros(y.shape) + y
+        y[0] = x[0]
+        return y
+
+    np.testing.assert_array_equal(indim.jit(as_advised)(V), [V[0], 1, 2, 3])
+
+
 def test_shapes_and_outside_arrays():
     table = np.array([1.0, 2.0, 4.0])
 

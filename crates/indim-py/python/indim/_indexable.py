@@ -30,6 +30,16 @@ class Indexable(np.ndarray):
         keys = key if isinstance(key, tuple) else (key,)
         return self._traced(keys)[key] if _has_tracer(keys) else super().__getitem__(key)
 
+    def __setitem__(self, key, values):
+        keys = key if isinstance(key, tuple) else (key,)
+        if not _has_tracer((*keys, values)):
+            return super().__setitem__(key, values)
+        name = _captured.name_of(self) or "array"
+        raise TypeError(
+            f"`{name}` is an array of NumPy, which takes no traced values: write `{name} = "
+            f"np.zeros({name}.shape) + {name}` before the assignment, an array that the function makes"
+        )
+
     def take(self, indices, axis=None, out=None, mode="raise"):
         of = self._traced((indices,)) if _has_tracer((indices,)) else super()
         return of.take(indices, axis, out, mode)
