@@ -4,12 +4,19 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::errors::{Diagnostic, ErrorCode};
-use indim::formats::{ModelFormat, WriteOptions, WrittenModel, save};
+use indim::formats::{
+    LintOptions, LintReport, LoadError, LoadedModel, ModelFormat, ProgramPart, ReadOptions,
+    SourceFile, StagedModel, ValueType, WriteOptions, WrittenModel, save,
+};
 use indim_graph::terminal::printable;
+use indim_text::parse_array_type;
 
 use crate::failure::Failure;
-use crate::model::{declared_inputs, load, load_diagnostic};
+use crate::model::{declared_inputs, load_diagnostic, open_one};
 use crate::output::{print, print_message};
+
+/// Maximum number of nodes that the error of a conversion names.
+const MAX_NAMED_NODES: usize = 32;
 
 /// Options of the written file.
 #[derive(Debug, Args)]
@@ -38,12 +45,11 @@ impl ProgramOptions {
         types: &[String],
     ) -> Result<(), Failure> {
         self.check_name(to)?;
-        let model = load(Path::new(file), self.function.as_deref())?;
-        let inputs = declared_inputs(&model, types)?;
         let (exact, opset) = (self.exact, self.opset);
-        let options = WriteOptions::new().name(self.name(file)).exact(exact).opset(opset);
-        let written =
-            model.write(to, &inputs, &options).map_err(|error| load_diagnostic(&error, &model))?;
+        let write = WriteOptions::new().name(self.name(file)).exact(exact).opset(opset);
+        let read =
+            ReadOptions::new().function(self.function.clone()).declared(declared_types(types));
+        let written = written(open_one(Path::new(file))?, &read, to, types, &write)?;
         print_notes(&written);
         match &self.output {
             Some(path) => {
@@ -88,11 +94,107 @@ impl ProgramOptions {
     }
 }
 
+/// The written program. If it cannot be computed or written as a whole, and `to` is its own format, the
+/// nodes in question are copied.
+fn written(
+    source: SourceFile,
+    read: &ReadOptions,
+    to: ModelFormat,
+    types: &[String],
+    options: &WriteOptions,
+) -> Result<WrittenModel, Diagnostic> {
+    let of_model = |model: &LoadedModel| -> Result<Result<WrittenModel, LoadError>, Diagnostic> {
+        let inputs = declared_inputs(model, types)?;
+        Ok(model.write(to, &inputs, options))
+    };
+    let model = LoadedModel::from_source(source.clone(), read);
+    let (error, model) = match model {
+        Err(error) => (error, None),
+        Ok(model) => match of_model(&model)? {
+            Ok(written) => return Ok(written),
+            Err(error) => (error, Some(model)),
+        },
+    };
+    let Some(carrying) = LoadedModel::carrying(source.clone(), read, to, &error) else {
+        return Err(match &model {
+            Some(model) => load_diagnostic(&error, model),
+            None => refused(&error, source, read, to),
+        });
+    };
+    let carrying = carrying.map_err(|error| error.diagnostic())?;
+    of_model(&carrying)?.map_err(|error| load_diagnostic(&error, &carrying))
+}
+
+/// The error of a program that is not loaded as a whole, with what its conversion needs.
+fn refused(
+    error: &LoadError,
+    source: SourceFile,
+    read: &ReadOptions,
+    to: ModelFormat,
+) -> Diagnostic {
+    let staged = StagedModel::from_source(source.clone(), read);
+    if let Some(error) = staged.ok().and_then(|staged| staged.whole().err()) {
+        return error.diagnostic();
+    }
+    let mut diagnostic = error.diagnostic();
+    if error.code() == "unsupported-op" {
+        name_nodes(&mut diagnostic, &source, read);
+        let from = ModelFormat::of(source.bytes());
+        let copies = [ModelFormat::Onnx, ModelFormat::OpenVino];
+        let own = from.filter(|from| copies.contains(from) && *from != to);
+        own.into_iter().for_each(|own| {
+            diagnostic.help(format!("--to {} copies these operations", own.name()));
+        });
+        diagnostic.help(format!(
+            "for {to}, define each by operations that indim reads, as a function of the file"
+        ));
+    }
+    diagnostic
+}
+
+/// Names each node that indim does not compute, with its place and types.
+fn name_nodes(diagnostic: &mut Diagnostic, source: &SourceFile, read: &ReadOptions) {
+    let Ok(report) = LintReport::new(source.clone(), &LintOptions::new().read(read.clone())) else {
+        return;
+    };
+    let outline = report.outline();
+    let is_needed = outline.needed_nodes(&ProgramPart::default());
+    let nodes = outline.nodes.iter().zip(is_needed).filter(|(node, is)| node.is_opaque && *is);
+    let typed = |values: &[Option<usize>]| {
+        let texts: Vec<String> =
+            values.iter().flatten().map(|&value| outline.typed(value)).collect();
+        texts.join(", ")
+    };
+    for (node, _) in nodes.clone().take(MAX_NAMED_NODES) {
+        let (place, operands) = (report.place_of(node), typed(&node.operands));
+        diagnostic.remark("note", format!("{place}: {operands} -> {}", typed(&node.results)));
+    }
+    let count = nodes.count();
+    if count > MAX_NAMED_NODES {
+        diagnostic.remark("note", format!("{} more", count - MAX_NAMED_NODES));
+    }
+}
+
+/// The types in arguments of the form `NAME=TYPE`.
+fn declared_types(arguments: &[String]) -> Vec<(String, ValueType)> {
+    let declared = |argument: &String| {
+        let (name, text) = argument.split_once('=')?;
+        Some((name.to_owned(), ValueType::of_arrays(&parse_array_type(text).ok()?)))
+    };
+    arguments.iter().filter_map(declared).collect()
+}
+
 /// Prints to standard error the composed operations, and where the other system's results may differ.
 fn print_notes(written: &WrittenModel) {
     for composed in &written.composed {
         let (operation, by) = (printable(&composed.operation), printable(&composed.by));
         print_message(&format!("note[composed]: {operation} x{}, written as {by}", composed.count));
+    }
+    for (operator, count) in &written.carried {
+        print_message(&format!(
+            "note[carried]: {} x{count}, as in the source",
+            printable(operator)
+        ));
     }
     written.warnings.iter().for_each(|warning| print_message(&format!("warning: {warning}")));
 }

@@ -48,7 +48,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Result<LoadedModel, LoadEr
 }
 
 /// Opens a file that may hold one program.
-fn open_one(path: &Path) -> Result<SourceFile, Diagnostic> {
+pub(crate) fn open_one(path: &Path) -> Result<SourceFile, Diagnostic> {
     let source = open(path)?;
     if source.pieces().len() > 1 && ModelFormat::of(source.bytes()) == Some(ModelFormat::StableHlo)
     {

@@ -12,10 +12,10 @@
 //! * `outline/`: every node of a model with types and broadcasts, also around nodes without a lowering.
 //! * `lint/`: findings about an outline.
 //! * `error.rs`: errors; `tolerance.rs`: comparison of results with expected results.
-//! * `writer.rs`: the interface of writers, from a graph to a file; `match_composition.rs` and
-//!   `match_reduction.rs`: find compositions and functions along axes in a graph with the graph patterns of
-//!   `pattern.rs`; `match_product.rs`: finds matrix products; `standardise.rs`: the standardisation that
-//!   normalisations share.
+//! * `writer.rs`: the interface of writers, from a graph to a file; `written.rs`: written files.
+//! * `match_composition.rs` and `match_reduction.rs`: find compositions and functions along axes in a graph
+//!   with the graph patterns of `pattern.rs`; `match_product.rs`: finds matrix products; `standardise.rs`:
+//!   the standardisation that normalisations share.
 //! * `compositions/`: functions that several formats share, as nodes of a graph.
 //! * `spatial_windows.rs`: attributes of convolutions and pools; `search_rows.rs`: searches in sorted rows.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -44,6 +44,7 @@ pub mod spatial_windows;
 mod standardise;
 mod tolerance;
 mod writer;
+mod written;
 
 pub use error::{FormatError, FormatErrorKind, Location, Unsupported};
 pub use format::ModelFormat;
@@ -65,9 +66,8 @@ pub use source::{Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centre, standardise};
 pub use tolerance::{Distance, Mismatch, largest_distance};
-pub use writer::{
-    Decomposition, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, location_of,
-};
+pub use writer::{Notes, WriteOptions, Writer, WriterNotes, location_of};
+pub use written::{Decomposition, WrittenModel};
 
 /// Options of reading a file.
 ///
@@ -86,6 +86,11 @@ pub struct ReadOptions {
     pub function: Option<String>,
     /// The part of the program to read; the whole program by default.
     pub part: ProgramPart,
+    /// Whether to leave out the nodes that indim cannot compute or write, and those behind them whose types
+    /// are not known. [`Model::complete`] inserts them into a written file of the same format.
+    pub carries: bool,
+    /// Types of values, by their names, that the file leaves open; for [`ReadOptions::carries`].
+    pub declared: Vec<(String, outline::ValueType)>,
 }
 
 impl ReadOptions {
@@ -107,6 +112,16 @@ impl ReadOptions {
     /// The part of the program to read.
     pub fn part(self, part: ProgramPart) -> Self {
         ReadOptions { part, ..self }
+    }
+
+    /// Whether to leave out the nodes that indim cannot compute or write, for a file of the same format.
+    pub fn carries(self, carries: bool) -> Self {
+        ReadOptions { carries, ..self }
+    }
+
+    /// Types of values that the file leaves open, for [`ReadOptions::carries`].
+    pub fn declared(self, types: impl Into<Vec<(String, outline::ValueType)>>) -> Self {
+        ReadOptions { declared: types.into(), ..self }
     }
 }
 

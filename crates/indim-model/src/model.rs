@@ -8,6 +8,7 @@ use indim_ops::{ArrayType, DType};
 use crate::error::{FormatError, FormatErrorKind, Location};
 use crate::shape_values::can_hold_shape;
 use crate::source_operation::SourceOperation;
+use crate::written::WrittenModel;
 
 /// A model read from a file. It declares its inputs; its graph is built for inputs of given types.
 pub trait Model: Send + Sync {
@@ -32,6 +33,24 @@ pub trait Model: Send + Sync {
     /// built only in stages.
     fn needs_stages(&self) -> bool {
         false
+    }
+
+    /// Whether nodes were left out, so that the program can only be written in the format of its file; see
+    /// [`ReadOptions::carries`](crate::ReadOptions::carries).
+    fn carries(&self) -> bool {
+        false
+    }
+
+    /// Inserts the nodes that were left out into a written file of the same format.
+    ///
+    /// # Errors
+    /// `unsupported` if such a node means something else in the written file; `cycle`, `damaged`.
+    fn complete(
+        &self,
+        written: WrittenModel,
+        _inputs: &[InputBinding],
+    ) -> Result<WrittenModel, FormatError> {
+        Ok(written)
     }
 
     /// Location in the file of the [`SourceOperation`] with this number.

@@ -6,6 +6,7 @@ use indim_graph::{Graph, ValueId};
 
 use crate::error::{FormatError, Location};
 use crate::model_builder::UnsupportedOperations;
+use crate::written::{Decomposition, WrittenModel};
 
 /// Options of writing a file.
 ///
@@ -60,30 +61,6 @@ impl WriteOptions {
     pub fn source_opset(self, version: impl Into<Option<u32>>) -> Self {
         WriteOptions { source_opset: version.into(), ..self }
     }
-}
-
-/// A written file and the notes of its writer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrittenModel {
-    /// Content of the file.
-    pub content: Vec<u8>,
-    /// Name and content of its external file, if any.
-    pub external_file: Option<(String, Vec<u8>)>,
-    /// Operations that the writer decomposed.
-    pub composed: Vec<Decomposition>,
-    /// Sentences about operations that the other system may compute differently.
-    pub warnings: Vec<String>,
-}
-
-/// An operation that the format lacks, and its decomposition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decomposition {
-    /// The operation.
-    pub operation: String,
-    /// The decomposition: `Exp(x * ln 2)`.
-    pub by: String,
-    /// Number of occurrences.
-    pub count: usize,
 }
 
 /// A writer of one file format.

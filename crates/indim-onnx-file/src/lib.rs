@@ -7,6 +7,7 @@
 //!   `attributes.rs`: typed access to attributes;
 //! - `operator.rs`: the facts about an operator that flattening needs; `flatten/`: one list of a model's
 //!   nodes; `unsupported.rs`: nodes that indim does not compute;
+//! - `carry/`: nodes that a written model has from its source;
 //! - `skip_weights.rs`: a copy of a file without its large constants;
 //! - `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -15,6 +16,7 @@
 pub mod attribute_table;
 mod attributes;
 pub mod body;
+pub mod carry;
 pub mod flatten;
 pub mod messages;
 pub mod operator;
@@ -26,7 +28,7 @@ mod write;
 
 pub use skip_weights::{SkippedModel, WeightSkipper};
 pub use tensor::read_onnx_tensor;
-pub use write::{OnnxNode, write};
+pub use write::{OnnxNode, value_info, write};
 
 /// The newest opset of the tables of operators and attributes.
 pub const NEWEST_OPSET: i64 = 28;

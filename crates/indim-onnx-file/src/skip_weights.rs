@@ -31,7 +31,7 @@ const MAX_KEPT_BYTES: usize = 1 << 26;
 /// Wire types of protobuf.
 const VARINT: u64 = 0;
 const FIXED_64: u64 = 1;
-const LENGTH: u64 = 2;
+pub(crate) const LENGTH: u64 = 2;
 const FIXED_32: u64 = 5;
 
 /// A copy of an ONNX file without its large constants, made from the ranges that it requests.
@@ -156,16 +156,16 @@ const RAW_DATA: u64 = 9;
 const DATA_LOCATION: u64 = 14;
 
 /// The tag of a field, and its length or value.
-struct Header {
-    tag: u64,
-    value: u64,
+pub(crate) struct Header {
+    pub(crate) tag: u64,
+    pub(crate) value: u64,
     /// Bytes of the tag and the length; of a number also its value.
-    bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 impl Header {
     /// The header at the beginning of `bytes`; `None` if it is damaged.
-    fn read(bytes: &[u8]) -> Option<Header> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<Header> {
         let (tag, tag_bytes) = varint(bytes)?;
         let rest = &bytes[tag_bytes..];
         let (value, value_bytes) = match tag & 7 {

@@ -92,6 +92,19 @@ impl Tensors {
         }
     }
 
+    /// Replaces the reference to an external file by the elements.
+    ///
+    /// # Errors
+    /// Those of [`Tensors::array`].
+    pub fn embed(&self, tensor: &mut TensorProto) -> Result<(), FormatErrorKind> {
+        if tensor.data_location == EXTERNAL {
+            let array_type = self.array_type(tensor)?;
+            tensor.raw_data = Some(self.external_bytes(tensor, &array_type)?);
+            (tensor.data_location, tensor.external_data) = (0, Vec::new());
+        }
+        Ok(())
+    }
+
     fn array_type(&self, tensor: &TensorProto) -> Result<ArrayType, FormatErrorKind> {
         let dtype = dtype_of(tensor.data_type.into())?;
         if tensor.dims.len() > self.limits.rank {

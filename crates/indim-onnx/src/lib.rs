@@ -5,6 +5,7 @@
 //!
 //! * `operators.rs`: the table of operators; `part.rs`: the part of a model between named values;
 //!   `analysis.rs`: values that must be known at build time; `model.rs`: the model.
+//! * `carry.rs`: models around nodes that are written as they are;
 //! * `build.rs`: builds the program for inputs of known types; `control.rs`: its loops and branches;
 //!   `call.rs`: a node with its operands; the other files lower calls to nodes of a graph:
 //!   `activations.rs`, `attention.rs`, `constants.rs`, `elementwise.rs`, `gathers.rs`, `losses.rs`,
@@ -19,6 +20,7 @@ mod analysis;
 mod attention;
 mod build;
 mod call;
+mod carry;
 mod constants;
 mod control;
 mod elementwise;
@@ -61,6 +63,9 @@ impl Reader for Onnx {
         source: &SourceFile,
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
+        if options.carries {
+            return carry::read(source, options);
+        }
         let decoded = || body::decoded(source.shared_bytes(), Location::default);
         let starts = part::starts(&options.part, || {
             infer::outline(decoded()?, source, &options.limits, &OutlineOptions::default())

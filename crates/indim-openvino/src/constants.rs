@@ -10,6 +10,7 @@ use indim_model::{
 };
 use indim_ops::{ArrayType, DType};
 use indim_shape::{MAX_RANK, Shape};
+use roxmltree::Node;
 
 use crate::layer::Layer;
 use crate::network::Network;
@@ -141,6 +142,32 @@ impl<'s> ShortLists<'s> {
         let bytes = self.source.external_file_range(&name(self.source), range).ok()?;
         indim_model::integers(&array_of_packed_bytes(&array_type, &bytes).ok()?)
     }
+}
+
+/// The external file of constants.
+///
+/// # Errors
+/// `file-beside`.
+pub(super) fn external_file(source: &SourceFile) -> Result<Bytes, FormatErrorKind> {
+    let file = name(source);
+    source.external_file(&file).map_err(|error| {
+        let problem = error.to_string();
+        FormatErrorKind::ExternalFile { file, problem }
+    })
+}
+
+/// The bytes of a constant with these attributes.
+///
+/// # Errors
+/// `attribute`, if they are not all in the file.
+pub(super) fn bytes_at(content: &Bytes, data: Node<'_, '_>) -> Result<Bytes, FormatErrorKind> {
+    let number = |name: &str| data.attribute(name).and_then(|text| text.trim().parse().ok());
+    let range = number("offset").zip(number("size"));
+    let range =
+        range.and_then(|(start, size): (usize, usize)| Some(start..start.checked_add(size)?));
+    let range = range.filter(|range| range.end <= content.len());
+    let outside = || FormatErrorKind::attribute("offset", "is not within the file of constants");
+    range.map(|range| content.slice(range)).ok_or_else(outside)
 }
 
 fn wrong_count(array_type: &ArrayType) -> FormatErrorKind {

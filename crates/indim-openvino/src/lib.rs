@@ -15,6 +15,7 @@
 //!   `activation.rs`, `attention.rs`, `blocks.rs`, `elementwise.rs`, `fourier.rs`, `gather.rs`,
 //!   `interpolate.rs`, `product.rs`, `recurrent.rs`, `reduction.rs`, `scatter.rs`, `slice.rs`, `sort.rs`,
 //!   `view.rs` and `windows.rs`.
+//! * `carry.rs`: networks around layers that are written as they are.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ mod attributes;
 mod blocks;
 mod build;
 mod call;
+mod carry;
 mod constants;
 mod control;
 mod element_type;
@@ -72,6 +74,9 @@ impl Reader for OpenVino {
         source: &SourceFile,
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
+        if options.carries {
+            return carry::read(source, options);
+        }
         Ok(Box::new(IrModel::read(source, options)?))
     }
 

@@ -68,8 +68,26 @@ impl IrModel {
     /// # Errors
     /// Returns the errors of the file that do not depend on its inputs.
     pub(super) fn read(source: &SourceFile, options: &ReadOptions) -> Result<IrModel, FormatError> {
-        let limits = &options.limits;
-        let network = Network::read(text(source)?, limits)?.part(&options.part)?;
+        let network = Network::read(text(source)?, &options.limits)?.part(&options.part)?;
+        let model = IrModel::of(network, source, &options.limits)?;
+        match model.results.is_empty() {
+            true => {
+                let expected = "a layer of type Result".to_owned();
+                Err(FormatErrorKind::Unexpected { expected }.without_location())
+            }
+            false => Ok(model),
+        }
+    }
+
+    /// The model of a network, which may have no results.
+    ///
+    /// # Errors
+    /// Those of [`IrModel::read`].
+    pub(super) fn of(
+        network: Network,
+        source: &SourceFile,
+        limits: &FormatLimits,
+    ) -> Result<IrModel, FormatError> {
         let Survey { rows, is_shape, has_computed_shape } = Survey::of(&network)?;
         let plan = NetworkPlan::read(&network, rows, &mut Constants::new(source, limits))?;
         let mut model = IrModel {
@@ -86,7 +104,7 @@ impl IrModel {
             network,
         };
         model.find_inputs(&is_shape)?;
-        model.find_results()?;
+        model.find_results();
         Ok(model)
     }
 
@@ -115,7 +133,7 @@ impl IrModel {
 
     /// Names each result by the first name of its value that no earlier result has, or like its own layer if
     /// there is none.
-    fn find_results(&mut self) -> Result<(), FormatError> {
+    fn find_results(&mut self) {
         let mut used_names: HashSet<&str> = HashSet::new();
         for position in self.layers(|lowering| matches!(lowering, Lowering::Result)) {
             let layer = &self.network.layers[position];
@@ -124,13 +142,6 @@ impl IrModel {
             let unused_name = names.iter().find(|name| used_names.insert(name));
             let name = unused_name.unwrap_or(&layer.name).clone();
             self.results.push((position, name));
-        }
-        match self.results.is_empty() {
-            true => {
-                let expected = "a layer of type Result".to_owned();
-                Err(FormatErrorKind::Unexpected { expected }.without_location())
-            }
-            false => Ok(()),
         }
     }
 }

@@ -69,7 +69,7 @@ impl Destination {
             let saved = py.detach(|| save(&written, path));
             saved.map_err(|error| PyOSError::new_err(error.to_string()))?;
         }
-        let WrittenModel { content, external_file, composed, warnings } = written;
+        let WrittenModel { content, external_file, composed, warnings, .. } = written;
         let composed = composed.into_iter();
         let composed =
             composed.map(|Decomposition { operation, by, count }| (operation, by, count));

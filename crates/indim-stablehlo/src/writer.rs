@@ -32,7 +32,13 @@ pub(super) fn write(
     let (composed, warnings) = notes.finish(options.exact)?;
     let mut text = TextWriter { graph: &legal, plan, text: String::new() };
     text.program(outputs, &options.name);
-    Ok(WrittenModel { content: text.text.into_bytes(), external_file: None, composed, warnings })
+    Ok(WrittenModel {
+        content: text.text.into_bytes(),
+        external_file: None,
+        composed,
+        warnings,
+        carried: Vec::new(),
+    })
 }
 
 pub(super) fn tensor(array_type: &ArrayType) -> String {

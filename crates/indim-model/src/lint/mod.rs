@@ -21,6 +21,7 @@ mod verdicts;
 mod wrong_axis;
 
 use core::cmp::Reverse;
+use core::ops::Range;
 use std::collections::HashSet;
 
 use indim_shape::ErrorCode;
@@ -53,13 +54,21 @@ pub fn findings(outline: &Outline, allowed: &[ErrorCode]) -> Vec<Finding> {
     pdpd::find(outline, &mut findings);
     runtimes::find(outline, &mut findings);
     findings.retain(|finding| !allowed.contains(&finding.code));
-    // A function that is called twice gives each finding twice. Nodes of other bodies are other nodes.
+    // A function that is called twice gives each finding twice. Other nodes can have the same name.
     let mut reported = HashSet::new();
     findings.retain(|finding| {
         let region = finding.node.map(|node| outline.nodes[node].region.clone());
-        reported.insert((finding.code, finding.message.clone(), finding.label.clone(), region))
+        let Finding { code, message, label, .. } = finding;
+        reported.insert((*code, message.clone(), label.clone(), region, own_place(finding)))
     });
     limit_findings(findings, MAX_FINDINGS)
+}
+
+/// The place of a finding in the file, without the call of the function that contains it.
+fn own_place(finding: &Finding) -> (Option<Range<usize>>, Option<String>) {
+    let described = finding.location.described.as_deref();
+    let own = described.and_then(|text| text.split(", in the function ").next());
+    (finding.location.span.clone(), own.map(str::to_owned))
 }
 
 /// At most `limit` findings in the order of their nodes: if there are more, those of the highest level.

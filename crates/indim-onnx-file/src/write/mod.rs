@@ -88,7 +88,7 @@ pub fn write(
     let ModelWriter { nodes, mut initializers, notes, .. } = model_writer;
     let (composed, warnings) = notes.finish(options.exact)?;
     let external_file = extract_constants(&mut initializers, &options.name, MAX_INLINE_BYTES);
-    let declared = |name: &String, value: &ValueId| info(name, &graph[*value].array_type);
+    let declared = |name: &String, value: &ValueId| value_info(name, &graph[*value].array_type);
     let parameters: Vec<String> =
         (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned()).collect();
     let encoded = |message: &dyn Fn() -> Vec<u8>| Bytes::from(message());
@@ -106,7 +106,13 @@ pub fn write(
         opset_import: vec![OperatorSetIdProto { domain: String::new(), version: opset }],
         functions: Vec::new(),
     };
-    Ok(WrittenModel { content: model.encode_to_vec(), external_file, composed, warnings })
+    Ok(WrittenModel {
+        content: model.encode_to_vec(),
+        external_file,
+        composed,
+        warnings,
+        carried: Vec::new(),
+    })
 }
 
 /// The opset of the source, or `DEFAULT_OPSET`; a later one if an operation of the graph needs it.
@@ -130,8 +136,8 @@ fn least_opset(node: &Node) -> i64 {
     }
 }
 
-/// Name and type of an input or output.
-fn info(name: &str, array_type: &ArrayType) -> Bytes {
+/// Name and type of an input or output, encoded.
+pub fn value_info(name: &str, array_type: &ArrayType) -> Bytes {
     let dim = |&size: &usize| DimensionProto { dim_value: Some(size as i64), dim_param: None };
     let shape = TensorShapeProto { dim: array_type.shape.iter().map(dim).collect() };
     let tensor = TensorTypeProto { elem_type: number_of(array_type.dtype), shape: Some(shape) };
@@ -150,21 +156,35 @@ fn extract_constants(
     if tensors.iter().map(size).sum::<usize>() <= max {
         return None;
     }
-    let file = format!("{name}.onnx.data");
-    let mut content = Vec::new();
-    for tensor in tensors {
-        let Some(raw) = tensor.raw_data.take() else { continue };
-        let entry =
-            |key: &str, value: String| StringStringEntryProto { key: key.to_owned(), value };
-        tensor.external_data = vec![
-            entry("location", file.clone()),
-            entry("offset", content.len().to_string()),
-            entry("length", raw.len().to_string()),
-        ];
-        tensor.data_location = EXTERNAL;
-        content.extend_from_slice(&raw);
+    let mut file = (format!("{name}.onnx.data"), Vec::new());
+    tensors.iter_mut().for_each(|tensor| extract(tensor, &mut file));
+    Some(file)
+}
+
+/// Adds the constants from `first` on to the external file, if the model has one or needs one with them.
+pub(crate) fn append_constants(
+    tensors: &mut [TensorProto],
+    first: usize,
+    file: &mut Option<(String, Vec<u8>)>,
+    name: &str,
+) {
+    match file {
+        Some(file) => tensors[first..].iter_mut().for_each(|tensor| extract(tensor, file)),
+        None => *file = extract_constants(tensors, name, MAX_INLINE_BYTES),
     }
-    Some((file, content))
+}
+
+/// Moves the elements of a constant to the end of an external file.
+fn extract(tensor: &mut TensorProto, (file, content): &mut (String, Vec<u8>)) {
+    let Some(raw) = tensor.raw_data.take() else { return };
+    let entry = |key: &str, value: String| StringStringEntryProto { key: key.to_owned(), value };
+    tensor.external_data = vec![
+        entry("location", file.clone()),
+        entry("offset", content.len().to_string()),
+        entry("length", raw.len().to_string()),
+    ];
+    tensor.data_location = EXTERNAL;
+    content.extend_from_slice(&raw);
 }
 
 impl ModelWriter<'_> {

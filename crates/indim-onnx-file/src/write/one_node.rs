@@ -6,7 +6,7 @@ use indim_ops::{ArrayType, DType};
 use prost::Message;
 
 use super::model_writer::int_attribute;
-use super::{IR_VERSION, info};
+use super::{IR_VERSION, value_info};
 use crate::messages::{
     GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto, TensorTypeProto, TypeProto,
     ValueInfoProto,
@@ -71,7 +71,7 @@ impl OnnxNode<'_> {
             node: vec![Bytes::from(node.encode_to_vec())],
             name: "case".to_owned(),
             initializer: self.list.map(list_tensor).into_iter().collect(),
-            input: inputs.map(|(index, it)| info(&format!("x{index}"), it)).collect(),
+            input: inputs.map(|(index, it)| value_info(&format!("x{index}"), it)).collect(),
             output: vec![of_any_shape("y", self.result)],
             value_info: Vec::new(),
             sparse_initializer: Vec::new(),

@@ -47,7 +47,7 @@ impl Walker<'_> {
         let outer_body = self.scope().body.clone();
         let body = outer_body.region(&graph.node, self.limits)?;
         let region = self.path_of_body(flat, attribute);
-        let place = format!("{attribute} of {}", label(flat));
+        let place = format!("{attribute} of {}", place_of(flat));
         let scope = Scope::new(Arc::new(body), Arc::from(region.as_str()));
         let mut scope = scope.placed(place, self.scope());
         (scope.is_body, scope.address) = (true, None);
@@ -303,6 +303,16 @@ fn stack_type(mut value_type: ValueType, axis: usize, length: SymbolicSize) -> V
 /// The type without elements: a later step can have other elements than the first.
 fn without_elements(typed: TypedValue) -> TypedValue {
     TypedValue { elements: None, array: None, ..typed }
+}
+
+/// The position, name and operator of a node: nodes can share a name.
+fn place_of(flat: &FlatNode) -> String {
+    let proto = &flat.node.proto;
+    let name = match proto.name.as_str() {
+        "" => String::new(),
+        name => format!(" `{name}`"),
+    };
+    indim_graph::terminal::printable(&format!("node {}{name} ({})", flat.index, proto.op_type))
 }
 
 fn label_in_path(flat: &FlatNode) -> String {

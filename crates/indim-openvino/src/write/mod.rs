@@ -61,7 +61,13 @@ pub(super) fn write(
     }
     let (text, constants) = layers.file.finish(&options.name);
     let external_file = Some((format!("{}.bin", options.name), constants));
-    Ok(WrittenModel { content: text.into_bytes(), external_file, composed, warnings })
+    Ok(WrittenModel {
+        content: text.into_bytes(),
+        external_file,
+        composed,
+        warnings,
+        carried: Vec::new(),
+    })
 }
 
 /// The state of the writer of one graph.

@@ -73,7 +73,13 @@ impl KitCase {
             ModelFormat::Hlo => (hlo::file(self).into_bytes(), None),
             _ => (stablehlo::file(self).into_bytes(), None),
         };
-        Some(WrittenModel { content, external_file, composed: Vec::new(), warnings: Vec::new() })
+        Some(WrittenModel {
+            content,
+            external_file,
+            composed: Vec::new(),
+            warnings: Vec::new(),
+            carried: Vec::new(),
+        })
     }
 
     /// The result type that the file states; for an illegal case the shape is arbitrary.

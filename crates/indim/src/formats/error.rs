@@ -3,6 +3,7 @@
 use core::fmt;
 
 use indim_cpu::{CompileError, RunError};
+use indim_graph::terminal::printable;
 use indim_model::outline::ValueType;
 use indim_model::{FormatError, SourceFile};
 use indim_shape::{Diagnostic, ErrorCode};
@@ -23,11 +24,13 @@ pub struct LoadError {
     context: Box<ErrorContext>,
 }
 
-/// The file of an error, and the values that a caller can provide to make its program run.
+/// The file of an error, the values that a caller can provide to make its program run, and the values at
+/// which stages of the program end.
 #[derive(Clone)]
 struct ErrorContext {
     source: SourceFile,
     to_provide: Vec<(String, ValueType)>,
+    stage_ends: Vec<String>,
 }
 
 /// Maximum values that a note lists; more do not help the reader.
@@ -49,13 +52,20 @@ pub enum LoadErrorKind {
 
 impl LoadError {
     pub(super) fn new(kind: impl Into<LoadErrorKind>, source: &SourceFile) -> Self {
-        let context = ErrorContext { source: source.clone(), to_provide: Vec::new() };
+        let (to_provide, stage_ends) = (Vec::new(), Vec::new());
+        let context = ErrorContext { source: source.clone(), to_provide, stage_ends };
         LoadError { kind: kind.into(), context: Box::new(context) }
     }
 
     /// This error with the values that make the program run.
     pub(super) fn providing(mut self, to_provide: Vec<(String, ValueType)>) -> Self {
         self.context.to_provide = to_provide;
+        self
+    }
+
+    /// This error with the values at which the stages of the program end.
+    pub(super) fn between_stages(mut self, ends: Vec<String>) -> Self {
+        self.context.stage_ends = ends;
         self
     }
 
@@ -121,21 +131,32 @@ impl LoadError {
 }
 
 impl LoadError {
-    /// Notes the values that make the program run.
+    /// Notes the stages of the program, or the values that make it run.
     fn with_note(&self, mut diagnostic: Diagnostic) -> Diagnostic {
-        let text = |(name, value_type): &(String, ValueType)| {
-            format!("{}: {value_type}", indim_graph::terminal::printable(name))
-        };
-        let mut listed: Vec<String> =
-            self.context.to_provide.iter().take(MAX_LISTED).map(text).collect();
-        if self.context.to_provide.len() > MAX_LISTED {
-            listed.push(format!("{} more", self.context.to_provide.len() - MAX_LISTED));
+        let ErrorContext { to_provide, stage_ends, .. } = &*self.context;
+        let ends = listed(stage_ends, |name| printable(name));
+        if let Some(ends) = ends {
+            diagnostic.remark("note", "sizes depend on data, so the program runs in stages");
+            diagnostic.remark("note", format!("its stages end at {ends}, and at the outputs"));
+            diagnostic.help("write each stage alone: load the part between these values");
+            return diagnostic;
         }
-        if !listed.is_empty() {
-            diagnostic.remark("note", format!("the program runs if given {}", listed.join(", ")));
+        let provided =
+            listed(to_provide, |(name, value_type)| format!("{}: {value_type}", printable(name)));
+        if let Some(provided) = provided {
+            diagnostic.remark("note", format!("the program runs if given {provided}"));
         }
         diagnostic
     }
+}
+
+/// The first items as a list, and the number of further ones; `None` without items.
+fn listed<T>(items: &[T], text: impl Fn(&T) -> String) -> Option<String> {
+    let mut listed: Vec<String> = items.iter().take(MAX_LISTED).map(text).collect();
+    if items.len() > MAX_LISTED {
+        listed.push(format!("{} more", items.len() - MAX_LISTED));
+    }
+    (!listed.is_empty()).then(|| listed.join(", "))
 }
 
 macro_rules! kinds {

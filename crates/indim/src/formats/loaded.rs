@@ -171,6 +171,9 @@ impl LoadedModel {
                 return Ok(Arc::clone(&cache[cache.len() - 1].1));
             }
         }
+        if self.model.carries() {
+            return Err(self.only_written());
+        }
         let program = self.program(inputs)?;
         // Only `check` needs the expectations.
         let graph = program.graph.with_outputs(0..self.outputs.len());
@@ -200,21 +203,65 @@ impl LoadedModel {
         Explanation::of_file(&graph, &self.options, origin).map_err(|e| self.error(e))
     }
 
-    /// Writes the program for these inputs as a file of another system.
+    /// Loads the program again, without the nodes that indim cannot compute or write, if this error of
+    /// loading or writing it comes from such nodes and `format` is its own format, ONNX or OpenVINO IR; else
+    /// `None`. The result cannot run: [`LoadedModel::write`] copies these nodes. The types in
+    /// [`ReadOptions::declared`] are those that the file leaves open.
+    ///
+    /// ```
+    /// # #[cfg(feature = "onnx")] {
+    /// use indim::formats::{LoadedModel, ModelFormat, ReadOptions, SourceFile, WriteOptions};
+    ///
+    /// // y = com.acme.Foo(x)
+    /// let file = b"\x08\x0a\x3a\x37\x0a\x15\x0a\x01x\x12\x01y\x22\x03Foo\x3a\x08com.acme\
+    ///     \x5a\x0f\x0a\x01x\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x03\
+    ///     \x62\x0d\x0a\x01y\x12\x08\x0a\x06\x08\x01\x12\x02\x0a\x00\
+    ///     \x42\x02\x10\x15";
+    /// let source = SourceFile::new("foo.onnx", &file[..]);
+    /// let (options, format) = (ReadOptions::default(), ModelFormat::Onnx);
+    /// let error = LoadedModel::from_source(source.clone(), &options).unwrap_err();
+    /// let model = LoadedModel::carrying(source, &options, format, &error).unwrap()?;
+    /// let written = model.write(format, &model.declared()?, &WriteOptions::default())?;
+    /// assert_eq!(written.carried, [("com.acme.Foo".to_owned(), 1)]);
+    /// # }
+    /// # Ok::<(), indim::formats::LoadError>(())
+    /// ```
+    pub fn carrying(
+        source: SourceFile,
+        options: &ReadOptions,
+        format: ModelFormat,
+        error: &LoadError,
+    ) -> Option<Result<LoadedModel, LoadError>> {
+        let is_of_nodes =
+            matches!(error.code(), "unsupported-op" | "unsupported-type" | "depends-on-data");
+        let copies = matches!(format, ModelFormat::Onnx | ModelFormat::OpenVino);
+        let is_own = ModelFormat::of(source.bytes()) == Some(format) && copies;
+        (is_of_nodes && is_own && !options.carries && options.part.is_whole())
+            .then(|| LoadedModel::from_source(source, &options.clone().carries(true)))
+    }
+
+    /// Writes the program for these inputs as a file of another system, or, if it was loaded by
+    /// [`LoadedModel::carrying`], of its own format.
     ///
     /// # Errors
-    /// Those of [`LoadedModel::program`] and [`write()`].
+    /// Those of [`LoadedModel::program`] and [`write()`]; `unsupported` if nodes of the source mean something
+    /// else in the written file.
     pub fn write(
         &self,
         format: ModelFormat,
         inputs: &[InputBinding],
         options: &WriteOptions,
     ) -> Result<WrittenModel, LoadError> {
+        if self.model.carries() && ModelFormat::of(self.source.bytes()) != Some(format) {
+            return Err(self.only_written());
+        }
         let program = self.program(inputs)?;
         let graph = program.graph.with_outputs(0..self.outputs.len());
         let source_opset = options.source_opset.or_else(|| self.model.opset());
         let options = options.clone().source_opset(source_opset);
-        write(format, &graph, &self.outputs, &options).map_err(|error| self.error(error))
+        let written =
+            write(format, &graph, &self.outputs, &options).map_err(|error| self.error(error))?;
+        self.model.complete(written, inputs).map_err(|error| self.error(error))
     }
 
     /// Runs the program; `None` is an input with its default.
@@ -319,6 +366,13 @@ impl LoadedModel {
         let copy = compile(&graph, &CompileOptions::default()).map_err(|e| self.error(e))?;
         let copied = copy.run(core::slice::from_ref(view)).map_err(|e| self.error(e))?;
         Ok(copied[0].clone())
+    }
+
+    /// The error for any other use of a program whose nodes are copied when it is written.
+    fn only_written(&self) -> LoadError {
+        let what =
+            "a program with copied nodes is only written in its own format; this is".to_owned();
+        self.error(FormatErrorKind::Unsupported { what }.without_location())
     }
 
     pub(super) fn error(&self, kind: impl Into<LoadErrorKind>) -> LoadError {

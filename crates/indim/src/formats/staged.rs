@@ -151,8 +151,27 @@ impl StagedModel {
         match &self.whole {
             None => Ok(&self.last),
             Some(Ok(whole)) => Ok(whole),
-            Some(Err(error)) => Err(error.clone()),
+            Some(Err(error)) => Err(error.clone().between_stages(self.stage_ends())),
         }
+    }
+
+    /// The values at which stages end: operands of nodes whose sizes depend on data, and values that
+    /// determine shapes.
+    fn stage_ends(&self) -> Vec<String> {
+        let of_nodes = |stage: &ModelStage| -> Vec<String> {
+            let operands = stage.nodes.iter().flat_map(|node| node.operands.iter().flatten());
+            operands
+                .chain(stage.nodes.iter().flat_map(|node| node.results.iter().flatten()))
+                .cloned()
+                .collect()
+        };
+        let ends = self.stages.iter().flat_map(|stage| {
+            let outputs = stage.model.iter().flat_map(LoadedModel::outputs).cloned();
+            outputs.chain(of_nodes(stage)).collect::<Vec<_>>()
+        });
+        let inputs: Vec<&String> = self.inputs.iter().map(|input| &input.name).collect();
+        let mut seen = std::collections::HashSet::new();
+        ends.filter(|name| !inputs.contains(&name) && seen.insert(name.clone())).collect()
     }
 
     /// The program of the last stage. Its inputs are inputs of the model, and values of earlier stages.

@@ -828,3 +828,22 @@ fn repeated_constants_are_found_for_any_batch() {
     // Weights that are all 1 before training.
     assert!(case(&["N", "2048"], &[2048], &|_| 1.0).is_empty());
 }
+
+#[test]
+fn nodes_of_one_name_have_their_own_findings() {
+    let twin = |result: &str| node("Add", &["x", "b"], &[result], &[]).bytes(3, "twin");
+    let branch = |name: &str| graph_attribute(name, &[twin("t")], &["t"]);
+    let choice = |result: &str| {
+        let branches = [branch("then_branch"), branch("else_branch")];
+        node("If", &["flag"], &[result], &branches).bytes(3, "choice")
+    };
+    let inputs = vec![value("x", FLOAT, Some(&["2", "3"])), value("flag", BOOL, Some(&[]))];
+    let nodes = vec![twin("first"), twin("second"), choice("third"), choice("y")];
+    let report = lint("twins.onnx", model(inputs, vec![tensor("b", FLOAT, &[2])], nodes));
+    let illegal = |finding: &&indim::formats::Finding| finding.label == "twin";
+    let mut places: Vec<String> =
+        report.findings().iter().filter(illegal).map(|it| report.place(it)).collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), 6, "{report}");
+}

@@ -109,7 +109,7 @@ fn a_finding_in_a_body_names_the_body_and_its_node() {
     ];
     let report = lint("branch.onnx", model(inputs, nodes));
     let text = report.to_string();
-    assert!(text.contains("node 0 (Add, opset 17), in then_branch of If: "), "{text}");
+    assert!(text.contains("node 0 (Add, opset 17), in then_branch of node 0 (If): "), "{text}");
 }
 
 /// The exporter's pattern: `If(shape[1] == 1)` squeezes the axis, else the identity.

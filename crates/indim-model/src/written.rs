@@ -1,0 +1,28 @@
+//! Written files.
+
+/// A written file and the notes of its writer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenModel {
+    /// Content of the file.
+    pub content: Vec<u8>,
+    /// Name and content of its external file, if any.
+    pub external_file: Option<(String, Vec<u8>)>,
+    /// Operations that the writer decomposed.
+    pub composed: Vec<Decomposition>,
+    /// Sentences about operations that the other system may compute differently.
+    pub warnings: Vec<String>,
+    /// Operators of nodes that are as in the source file, because indim cannot compute or write them, with
+    /// their number.
+    pub carried: Vec<(String, usize)>,
+}
+
+/// An operation that the format lacks, and its decomposition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decomposition {
+    /// The operation.
+    pub operation: String,
+    /// The decomposition: `Exp(x * ln 2)`.
+    pub by: String,
+    /// Number of occurrences.
+    pub count: usize,
+}
