@@ -226,10 +226,39 @@ impl Explain {
             return Ok(write_drawing(path, &self.outline_report()?.to_html())?);
         }
         match self.explanation_of_program() {
-            Ok(explanation) => self.print_explanation(&explanation, ""),
+            Ok(explanation) => self.print_explanation(&explanation, &self.counts_text()),
             Err(diagnostic) if self.has_outline(&diagnostic) => self.explain_outline(),
-            Err(diagnostic) => Err(diagnostic.into()),
+            Err(diagnostic) => {
+                self.print_illegal_outline()?;
+                Err(diagnostic.into())
+            }
         }
+    }
+
+    /// Whether this explains a whole file, as an outline does, and prints text.
+    fn is_text_of_whole_file(&self) -> bool {
+        let is_whole = self.others.is_empty() && self.function.is_none();
+        is_whole && !self.machine_code && !self.json && self.svg.is_none()
+    }
+
+    /// The last line: the number of broadcasts with each verdict.
+    fn counts_text(&self) -> String {
+        let report = match self.is_text_of_whole_file() {
+            true => self.outline_report().ok(),
+            false => None,
+        };
+        report.map_or(String::new(), |report| format!("{}\n", report.counts()))
+    }
+
+    /// Prints all nodes of a program in which a node is illegal, before the error.
+    fn print_illegal_outline(&self) -> Result<(), Failure> {
+        if self.is_text_of_whole_file()
+            && let Ok(report) = self.outline_report()
+            && !report.passes(false)
+        {
+            print(report.outline().to_string().as_bytes())?;
+        }
+        Ok(())
     }
 
     fn explanation_of_program(&self) -> Result<Explanation, Diagnostic> {

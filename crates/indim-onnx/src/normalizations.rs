@@ -103,7 +103,8 @@ pub(super) fn group(call: &Call<'_>) -> LoweringResult {
         return Err(FormatErrorKind::Unexpected { expected });
     };
     if groups == 0 || channels % groups != 0 {
-        return Err(FormatErrorKind::attribute("num_groups", "does not divide the channels"));
+        let problem = format!("is {groups}, which does not divide the {channels} channels");
+        return Err(FormatErrorKind::attribute("num_groups", problem));
     }
     let mut grouped_shape = shape.to_vec();
     grouped_shape.splice(1..2, [groups, channels / groups]);

@@ -339,7 +339,8 @@ fn reshape_and_permute(
 pub(super) fn depth_to_space(call: &Call<'_>) -> LoweringResult {
     let ([n, c, h, w], b) = image_sizes_and_block(call)?;
     if c % (b * b) != 0 {
-        return Err(FormatErrorKind::attribute("blocksize", "does not divide the channels"));
+        let problem = format!("is {b}, whose square does not divide the {c} channels");
+        return Err(FormatErrorKind::attribute("blocksize", problem));
     }
     let depth = c / (b * b);
     let merged_sizes = [n, depth, h.saturating_mul(b), w.saturating_mul(b)];
@@ -357,7 +358,8 @@ pub(super) fn depth_to_space(call: &Call<'_>) -> LoweringResult {
 pub(super) fn space_to_depth(call: &Call<'_>) -> LoweringResult {
     let ([n, c, h, w], b) = image_sizes_and_block(call)?;
     if h % b != 0 || w % b != 0 {
-        return Err(FormatErrorKind::attribute("blocksize", "does not divide the image"));
+        let problem = format!("is {b}, which does not divide the image of {h} by {w}");
+        return Err(FormatErrorKind::attribute("blocksize", problem));
     }
     let split_sizes = [n, c, h / b, b, w / b, b];
     let merged_sizes = [n, c.saturating_mul(b * b), h / b, w / b];

@@ -8,8 +8,9 @@
 //!   names of element types; `constants.rs`: the external file.
 //! * `survey.rs`: finds unsupported operations and operands that must be known at build time; `model.rs`:
 //!   the model.
-//! * `outline.rs`: every layer with the types of its ports; `size_sources.rs`: operand axes that give the
-//!   sizes which ports leave open; `shape_lists.rs`: lists that a network computes from sizes.
+//! * `outline.rs`: every layer with the types of its ports; `axis_pairs.rs`: operand axes whose sizes must
+//!   agree; `size_sources.rs`: operand axes that give the sizes which ports leave open; `shape_lists.rs`:
+//!   lists that a network computes from sizes.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `control.rs`: its loops and branches;
 //!   `call.rs`: a layer with its operands; `operation.rs`: the table of operations. The lowerings are in
 //!   `activation.rs`, `attention.rs`, `blocks.rs`, `elementwise.rs`, `fourier.rs`, `gather.rs`,
@@ -24,6 +25,7 @@ mod activation;
 mod attention;
 mod attribute_table;
 mod attributes;
+mod axis_pairs;
 mod blocks;
 mod build;
 mod call;

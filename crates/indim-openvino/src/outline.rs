@@ -14,6 +14,7 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::{AnyRule, Diagnostic, ErrorCode, TargetRule};
 
 use crate::attributes::PDPD_AXIS_OF_BROADCAST;
+use crate::axis_pairs::axis_pairs;
 use crate::call::Call;
 use crate::constants::ShortLists;
 use crate::element_type::element_type;
@@ -100,6 +101,7 @@ fn walk(
         let node = node(layer, operands.clone(), results, axes);
         values[position] = outline.add_node(StatedNode {
             size_sources,
+            axis_pairs: axis_pairs(network, layer),
             problem,
             is_opaque: is_opaque[position],
             region: region.clone(),

@@ -251,6 +251,13 @@ def test_a_part_needs_only_the_functions_of_its_nodes():
     assert error.value.code == "unsupported-op"
 
 
+@pytest.mark.parametrize("name", ["stablehlo.custom_call @bot", "stablehlo.add", "9"])
+def test_a_function_for_no_foreign_node_is_an_error(name):
+    functions = {"stablehlo.custom_call @both": lambda a, b: (a, b), "3": np.negative, name: np.negative}
+    with pytest.raises(ValueError, match=f"function for '{name}', but .*: 'stablehlo.custom_call @both', "):
+        indim.load(CHAIN, provide=functions)
+
+
 def test_results_of_functions_are_checked():
     x = np.array([1, 2], np.float32)
     one = indim.load(CHAIN, provide={"stablehlo.custom_call @both": np.add, "3": np.negative})

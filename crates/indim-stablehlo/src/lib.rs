@@ -5,7 +5,8 @@
 //! * `lexer.rs`, `parser/`: parse text to the syntax tree in `syntax.rs`.
 //! * `part.rs`: the operations between named values; `unsupported.rs`: finds unsupported operations;
 //!   `elaborate.rs`, `results.rs` and `regions.rs`: build the graph.
-//! * `outline.rs`: every operation with its stated types; `size_sources.rs`: sizes that they leave open.
+//! * `outline.rs`: every operation with its stated types; `size_sources.rs`: sizes that they leave open;
+//!   `axis_pairs.rs`: operand axes whose sizes must agree.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
 //!   `dot.rs`: matrix products; `gather.rs`: gathers and scatters; `windows.rs`: convolutions and
 //!   reductions of windows; `reducer.rs`: reducers.
@@ -16,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
+mod axis_pairs;
 mod dense;
 mod dot;
 mod elaborate;
@@ -87,7 +89,7 @@ impl Reader for StableHloText {
         let text = checked_text(source)?;
         let module = parser::parse(text, &options.limits)?;
         let entry = entry(&module, options.function.as_deref())?;
-        Ok(outline::outline(&module, &AttributeReader::new(text, &module), entry))
+        outline::outline(&module, &AttributeReader::new(text, &module), entry)
     }
 
     fn operations(&self) -> Vec<String> {

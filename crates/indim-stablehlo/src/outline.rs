@@ -4,28 +4,40 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indim_graph::terminal::printable;
-use indim_model::Location;
 use indim_model::outline::{
     NodeRole, Outline, OutlineNode, StatedNode, SymbolicSize, ValueIndex, ValueType,
 };
+use indim_model::{FormatError, FormatErrorKind, Location};
 use indim_shape::{AnyRule, Diagnostic, RuleSet, TargetRule};
+use indim_text::Span;
 
 use crate::argument_name;
 use crate::attribute::AttributeReader;
+use crate::axis_pairs::axis_pairs;
 use crate::lowering::{ArrayOperation, Lowering};
 use crate::size_sources::size_sources;
 use crate::syntax::{Block, Module, SyntaxOperation, Type};
 use crate::unsupported::{UnsupportedSet, call_target};
+use crate::windows;
 
 /// Maximum characters of an attribute's text, and maximum attributes of a node.
 const MAX_ATTRIBUTE: usize = 60;
 const MAX_ATTRIBUTES: usize = 8;
 
 /// The outline of a module: the entry function, then the other functions.
-pub(super) fn outline(module: &Module, attributes: &AttributeReader<'_>, entry: usize) -> Outline {
+///
+/// # Errors
+/// `undefined` for the first value that is used but not defined, unless an operation is opaque: its regions
+/// may define values in another syntax.
+pub(super) fn outline(
+    module: &Module,
+    attributes: &AttributeReader<'_>,
+    entry: usize,
+) -> Result<Outline, FormatError> {
     let refused = UnsupportedSet::of(module, attributes);
     let outline = Outline::default();
-    let mut walk = OutlineWalk { attributes, refused, outline, scopes: Vec::new() };
+    let mut walk =
+        OutlineWalk { attributes, refused, outline, scopes: Vec::new(), undefined: None };
     let others = (0..module.functions.len()).filter(|&number| number != entry);
     for number in core::iter::once(entry).chain(others) {
         let function = &module.functions[number];
@@ -38,15 +50,24 @@ pub(super) fn outline(module: &Module, attributes: &AttributeReader<'_>, entry: 
             (walk.outline.inputs, walk.outline.outputs) = (inputs, outputs);
         }
     }
-    walk.outline
+    match walk.undefined {
+        Some(span) if !walk.outline.nodes.iter().any(|node| node.is_opaque) => {
+            let name = printable(span.of(attributes.text));
+            let kind = FormatErrorKind::Undefined { what: "value", name };
+            Err(kind.in_text(span.start..span.end))
+        }
+        _ => Ok(walk.outline),
+    }
 }
 
-/// The traversal of the blocks. `scopes` has the names of each open block, the innermost last.
+/// The traversal of the blocks. `scopes` has the names of each open block, the innermost last; `undefined` is
+/// the first use of a name that no open block has.
 struct OutlineWalk<'m> {
     attributes: &'m AttributeReader<'m>,
     refused: UnsupportedSet<'m>,
     outline: Outline,
     scopes: Vec<HashMap<&'m str, Vec<ValueIndex>>>,
+    undefined: Option<Span>,
 }
 
 impl<'m> OutlineWalk<'m> {
@@ -76,6 +97,10 @@ impl<'m> OutlineWalk<'m> {
                 .iter()
                 .map(|used| self.value(used.name.of(text), used.index))
                 .collect();
+            if self.undefined.is_none() {
+                let missing = operands.iter().position(Option::is_none);
+                self.undefined = missing.map(|missing| operation.operands[missing].name);
+            }
             if operation.name.ends_with(".return") {
                 last = operands.into_iter().flatten().collect();
                 continue;
@@ -136,12 +161,14 @@ impl<'m> OutlineWalk<'m> {
         let rank = |operand: &Option<ValueIndex>| {
             self.outline.value((*operand)?).value_type.sizes.as_ref().map(Vec::len)
         };
+        let ranks: Vec<Option<usize>> = operands.iter().map(rank).collect();
         let size_sources = match types.iter().any(ValueType::has_open_size) {
-            true => {
-                let ranks: Vec<Option<usize>> = operands.iter().map(rank).collect();
-                size_sources(operation, self.attributes, &ranks)
-            }
+            true => size_sources(operation, self.attributes, &ranks),
             false => Vec::new(),
+        };
+        let axis_pairs = match self.outline.array_types(&operands) {
+            Some(_) => Vec::new(),
+            None => axis_pairs(operation, self.attributes, &ranks),
         };
         let problem = self.problem(lowering, operation, &operands);
         let given = self.given_types(lowering, operation, (&operands, &returned));
@@ -160,6 +187,7 @@ impl<'m> OutlineWalk<'m> {
             rule,
             target,
             size_sources,
+            axis_pairs,
             given,
             problem,
             ..StatedNode::default()
@@ -269,6 +297,11 @@ impl<'m> OutlineWalk<'m> {
             }
             ("constant" | "iota", _) => (NodeRole::Constant, None),
             ("reshape", _) => (NodeRole::Reshape, None),
+            ("convolution", Some(_)) => {
+                let convolution = windows::convolution(operation, self.attributes);
+                let role = convolution.map(|it| NodeRole::Channels(it.axes[2].feature));
+                (role.unwrap_or_default(), None)
+            }
             ("select", Some(_)) => (NodeRole::Elementwise, Some(RuleSet::StableHloSelect.into())),
             (_, Some(Lowering::Array(ArrayOperation::NumpyCompare))) => {
                 (NodeRole::Predicate, Some(RuleSet::Numpy.into()))
@@ -292,7 +325,7 @@ impl<'m> OutlineWalk<'m> {
     }
 
     fn attribute_texts(&self, operation: &SyntaxOperation) -> Vec<(String, String)> {
-        let text = |span: indim_text::Span| {
+        let text = |span: Span| {
             let text: String = span.of(self.attributes.text).chars().take(MAX_ATTRIBUTE).collect();
             printable(&text)
         };

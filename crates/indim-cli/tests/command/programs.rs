@@ -475,6 +475,31 @@ fn lint_writes_a_sarif_log() {
     assert_eq!(indim(&["lint", "--sarif", "--json", &path]).code, Some(2));
 }
 
+/// A review tool shows the message only, so it has the axes, both sizes and the repair.
+#[test]
+fn the_message_of_a_sarif_result_has_axes_sizes_and_the_repair() {
+    let text = "\
+func.func @main(%x: tensor<4x2x8xf32>, %b: tensor<2xf32>) -> tensor<4x2x8xf32> {
+  %0 = chlo.broadcast_add %x, %b : (tensor<4x2x8xf32>, tensor<2xf32>) -> tensor<4x2x8xf32>
+  return %0 : tensor<4x2x8xf32>
+}
+";
+    let (_folder, path) = file("bias.mlir", text);
+    let log: serde_json::Value =
+        serde_json::from_str(&indim(&["lint", &path, "--sarif"]).stdout).expect("JSON");
+    let message = &log["runs"][0]["results"][0]["message"];
+    let sentence = message["text"].as_str().expect("a text");
+    assert!(
+        sentence
+            .contains(": axis 0 of `b` is 2, axis 2 of `x` is 8. Help: reshape b to f32[2, 1].")
+    );
+    let drawing = message["markdown"].as_str().expect("a drawing");
+    assert!(drawing.contains("   b : f32[      2]\n"), "{drawing}");
+    let report = indim(&["lint", &path, "--json"]).stdout;
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["files"][0]["findings"][0]["repair"], "reshape b to f32[2, 1]");
+}
+
 #[test]
 fn explain_draws_around_operations_that_are_not_computed() {
     let (_folder, path) = file("bias.mlir", BIAS);

@@ -3,13 +3,15 @@
 //!
 //! False alarms are worse than misses: each check leaves out broadcasts that programs intend.
 //!
-//! - `finding.rs`: a finding; `facts.rs`: users, constants and channel axes of the values;
+//! - `finding.rs`: a finding; `facts.rs`: users, constants and channel axes of the values; `chain.rs`: chains
+//!   of broadcast nodes;
 //! - `verdicts.rs`: findings from verdicts on broadcasts, errors of nodes, and stated types; `promoted.rs`:
 //!   ranks promoted by accident and outer products; `wrong_axis.rs`: per-channel constants on an axis other
 //!   than the channel axis; `needless.rs`: nodes that change nothing; `repeated.rs`: constants that repeat
 //!   their elements; `pdpd.rs`: axes of the rule pdpd that OpenVINO itself ignores or reads differently;
 //!   `runtimes.rs`: operators whose results depend on the runtime.
 
+mod chain;
 mod facts;
 mod finding;
 mod needless;

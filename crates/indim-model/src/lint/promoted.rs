@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use indim_shape::{AxisMap, ErrorCode, RuleSet};
+use indim_shape::{ErrorCode, RuleSet};
 
+use super::chain::root;
 use super::facts::Facts;
 use super::finding::{Finding, FindingVerdict};
 use crate::outline::{
@@ -34,9 +35,6 @@ struct Roots {
     broadcast: OutlineBroadcast,
 }
 
-/// Maximum number of successive broadcasts that are followed: a lowering writes two.
-const MAX_CHAIN: usize = 8;
-
 impl Roots {
     /// `None` unless each operand is the result of a broadcast.
     fn of(outline: &Outline, node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<Roots> {
@@ -56,32 +54,6 @@ impl Roots {
             broadcast: OutlineBroadcast { rule: RuleSet::Numpy.into(), operands, verdict },
         })
     }
-}
-
-/// The value before the chain of broadcast nodes that ends in `value`, and the axis of `value` for each
-/// of its axes. `None` if no broadcast node makes `value`.
-fn root(outline: &Outline, value: usize, rank: usize) -> Option<(usize, AxisMap)> {
-    let (mut value, mut map) = (value, AxisMap::identity(rank));
-    let mut steps = 0;
-    while let Some(producer) =
-        outline.values[value].producer.map(|producer| &outline.nodes[producer])
-    {
-        let ([broadcast], true) = (&producer.broadcasts[..], producer.role == NodeRole::Expand)
-        else {
-            break;
-        };
-        let (Some(form), Some(Some(operand))) = (broadcast.form(), producer.operands.first())
-        else {
-            break;
-        };
-        if steps == MAX_CHAIN || form.result.len() != map.len() {
-            break;
-        }
-        map = form.maps.first()?.compose(&map);
-        value = *operand;
-        steps += 1;
-    }
-    (steps > 0).then_some((value, map))
 }
 
 /// The finding about one broadcast, if any.
@@ -161,12 +133,8 @@ fn is_intended(
     let value = |operand: usize| values.get(operand).copied();
     let [low, high] = operands.map(value);
     let (Some(low), Some(high)) = (low, high) else { return true };
-    let is_shaped = |value: usize| {
-        let producer = outline.values[value].producer.map(|producer| &outline.nodes[producer].role);
-        matches!(producer, Some(NodeRole::Reshape | NodeRole::Expand))
-    };
     node.role == NodeRole::Predicate
-        || is_shaped(high)
+        || is_shaped(outline, high)
         || (facts.is_constant(low) && facts.is_constant(high))
         || is_combined(outline, facts, node)
 }
@@ -174,7 +142,8 @@ fn is_intended(
 /// Maximum number of values that the search for a dependency visits.
 const MAX_VISITED: usize = 256;
 
-/// Whether a user of the node's result has another operand of the same sizes that does not depend on it.
+/// Whether a user of the node's result has another operand of the same sizes that does not depend on it, and
+/// is not itself the result of such a promotion: a cross-entropy adds two of them.
 fn is_combined(outline: &Outline, facts: &Facts, node: &OutlineNode) -> bool {
     let Some(&Some(result)) = node.results.first() else { return false };
     let Some(sizes) = &outline.values[result].value_type.sizes else { return false };
@@ -184,8 +153,30 @@ fn is_combined(outline: &Outline, facts: &Facts, node: &OutlineNode) -> bool {
             && operands.any(|operand| {
                 outline.values[operand].value_type.sizes.as_ref() == Some(sizes)
                     && !depends(outline, operand, result)
+                    && !makes_promotion(outline, operand)
             })
     })
+}
+
+/// Whether the node that makes a value promotes the rank of an operand that the program has not reshaped.
+fn makes_promotion(outline: &Outline, value: usize) -> bool {
+    let Some(node) = outline.values[value].producer.map(|producer| &outline.nodes[producer]) else {
+        return false;
+    };
+    let ([Some(first), Some(second)], [broadcast]) = (&node.operands[..], &node.broadcasts[..])
+    else {
+        return false;
+    };
+    let is_column = |low: usize, high: usize, value: usize| {
+        is_promoted(broadcast, low, high) && !is_shaped(outline, value)
+    };
+    node.role == NodeRole::Elementwise && (is_column(0, 1, *second) || is_column(1, 0, *first))
+}
+
+/// Whether a reshape or an expansion makes the value.
+fn is_shaped(outline: &Outline, value: usize) -> bool {
+    let producer = outline.values[value].producer.map(|producer| &outline.nodes[producer].role);
+    matches!(producer, Some(NodeRole::Reshape | NodeRole::Expand))
 }
 
 /// Whether a value is computed from another one, or might be after many steps.

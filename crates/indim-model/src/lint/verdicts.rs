@@ -85,7 +85,11 @@ fn illegal(outline: &Outline, number: usize, diagnostic: &Diagnostic) -> Finding
     let code = (diagnostic.code, FindingVerdict::Illegal);
     let message = diagnostic.headline.clone();
     let finding = Finding::new(outline, number, code, message);
-    Finding { drawing: Some(diagnostic.clone()), ..finding }
+    let mut drawing = diagnostic.clone();
+    let is_repair =
+        |(title, text): &(String, String)| title == "help" && text.starts_with("reshape ");
+    let repair = drawing.remarks.iter().position(is_repair).map(|at| drawing.remarks.remove(at).1);
+    Finding { drawing: Some(drawing), repair, ..finding }
 }
 
 fn legal_if(

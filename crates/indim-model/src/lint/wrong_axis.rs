@@ -2,6 +2,7 @@
 
 use indim_shape::ErrorCode;
 
+use super::chain::root;
 use super::facts::Facts;
 use super::finding::{Finding, FindingVerdict};
 use crate::outline::{NodeRole, Outline, OutlineBroadcast, SymbolicSize, ValueType, Verdict};
@@ -20,6 +21,8 @@ pub(super) fn find(outline: &Outline, facts: &Facts, findings: &mut Vec<Finding>
                 if operand.is_some_and(is_per_channel) {
                     findings.extend(finding_of(outline, facts, (number, broadcast), position));
                 }
+                findings
+                    .extend(operand.and_then(|operand| expanded(outline, facts, number, operand)));
             }
         }
     }
@@ -64,6 +67,34 @@ fn finding_of(
     );
     let repair = reshape_repair(broadcast, position, (sizes, channels));
     Some(Finding::new(outline, number, code, message).with_repair(repair))
+}
+
+/// The finding about an operand that a broadcast node of its own expands. Programs of XLA take their
+/// parameters as inputs, so a vector that is an input counts as a constant.
+fn expanded(outline: &Outline, facts: &Facts, number: usize, operand: usize) -> Option<Finding> {
+    let (sizes, channels) = data(outline, facts, number)?;
+    let (value, map) = root(outline, operand, sizes.len())?;
+    let of_value = &outline.values[value];
+    let own = of_value.value_type.sizes.as_deref()?;
+    let is_input = own.len() == 1 && outline.inputs.contains(&value);
+    let is_parameter = facts.is_constant(value) && !of_value.is_evenly_spaced;
+    if !is_parameter && !is_input {
+        return None;
+    }
+    let mut wide = (0..own.len()).filter(|&axis| !own[axis].is(1));
+    let (Some(axis), None) = (wide.next(), wide.next()) else { return None };
+    let to = *map.get(axis)?;
+    if to == channels || own[axis] != sizes[channels] {
+        return None;
+    }
+    let name = indim_graph::terminal::printable(&of_value.name);
+    let message = format!(
+        "{name}: {} has one number for each of the {} channels on axis {channels}, but lies on axis {to}",
+        of_value.value_type, sizes[channels]
+    );
+    let code = (ErrorCode::WRONG_AXIS, FindingVerdict::Suspicious);
+    let repair = format!("broadcast {name} along axis {channels}");
+    Some(Finding::new(outline, number, code, message).with_repair(Some(repair)))
 }
 
 /// The repair: the constant reshaped so that its elements lie on the channel axis. `None` if this

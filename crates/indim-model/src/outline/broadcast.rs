@@ -1,8 +1,8 @@
 //! Verdicts on broadcasts of symbolic sizes. `indim-shape` decides them; this file names the sizes.
 
 use indim_shape::{
-    AnyRule, AxisMap, AxisOwner, Diagnostic, ErrorCode, OperandLabel, Shape, SizeCondition,
-    SizedAxis, UnknownSizes, diagnose,
+    AnyRule, AxisMap, AxisOwner, Diagnostic, ErrorCode, OperandLabel, Repair, Shape, ShapeError,
+    SizeCondition, SizedAxis, UnknownSizes, diagnose, find_repairs,
 };
 
 use super::condition::NamedCondition;
@@ -192,7 +192,13 @@ fn verdict(
                     OperandLabel::new(name, value_type.element.as_deref().unwrap_or(""))
                 })
                 .collect();
-            Verdict::Illegal(Box::new(diagnose(&error, operation, &labels)))
+            let mut diagnostic = diagnose(&error, operation, &labels);
+            if let Some(reshape) = reshape_repair(&error, rule, operands) {
+                // A file has one rule, so repairs by other rules do not help.
+                diagnostic.remarks.retain(|(title, _)| title != "help");
+                diagnostic.help(reshape);
+            }
+            Verdict::Illegal(Box::new(diagnostic))
         }
         Err(error) => {
             let headline = match error.violation().clash() {
@@ -210,6 +216,22 @@ fn verdict(
             Verdict::Illegal(Box::new(diagnostic))
         }
     }
+}
+
+/// The likeliest reshape of operands that makes the broadcast legal under its own rule.
+fn reshape_repair(
+    error: &ShapeError,
+    rule: &AnyRule,
+    operands: &[(String, ValueType)],
+) -> Option<String> {
+    let is_reshape =
+        |repair: &Repair| repair.rule == *rule && repair.reshapes.iter().any(Option::is_some);
+    let repair = find_repairs(error).into_iter().find(is_reshape)?;
+    let reshaped = repair.reshapes.iter().zip(operands).filter_map(|(shape, (name, own))| {
+        let element = own.element.as_deref().unwrap_or("");
+        Some(format!("{name} to {element}{}", shape.as_ref()?))
+    });
+    Some(format!("reshape {}", reshaped.collect::<Vec<_>>().join(" and ")))
 }
 
 fn named_condition(condition: &SizeCondition, placeholders: &Placeholders) -> NamedCondition {

@@ -5,11 +5,13 @@
 //! * `size.rs`: symbolic sizes; `value_type.rs`: types with such sizes.
 //! * `condition.rs`: conditions on sizes; `broadcast.rs`: verdicts on broadcasts;
 //!   `node.rs`: nodes and values.
-//! * `stated.rs`: builds outlines of formats that state all types.
+//! * `stated.rs`: builds outlines of formats that state all types; `axis_pair.rs`: operand axes whose
+//!   sizes must agree.
 //! * `contradiction.rs`: contradictions between stated types and the types that nodes compute.
 //! * `text.rs`: an outline as text; `needed.rs`: the nodes that a run needs, and the values that replace
 //!   opaque ones; `stages.rs`: the stages of a run whose sizes depend on data.
 
+mod axis_pair;
 mod broadcast;
 mod condition;
 mod contradiction;
@@ -21,6 +23,7 @@ mod stated;
 mod text;
 mod value_type;
 
+pub use axis_pair::AxisPair;
 pub use broadcast::{OutlineBroadcast, SymbolicForm, Verdict, shape_problem};
 pub use condition::NamedCondition;
 pub use contradiction::{Contradiction, SizeNames};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indim_ops::ArrayType;
 use indim_shape::{AnyRule, Diagnostic};
 
+use super::axis_pair::{Agreement, AxisPair};
 use super::broadcast::{OutlineBroadcast, Verdict};
 use super::contradiction::Contradiction;
 use super::node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex, operator_label};
@@ -50,6 +51,9 @@ pub struct StatedNode {
     /// the length of this list. Empty for broadcasts, permutations and nodes that keep the shape, whose
     /// sizes follow from the operands.
     pub size_sources: Vec<Option<(usize, usize)>>,
+    /// Axes of the operands whose sizes must agree. They are compared if the types of the operands leave
+    /// sizes open, so that `problem` has nothing to say.
+    pub axis_pairs: Vec<AxisPair>,
     /// Types that operands and regions give to results, each with the position of its result: those of a
     /// reduction, a sort or a loop. The broadcast of `rule` is not among them.
     pub given: Vec<(usize, ValueType)>,
@@ -114,6 +118,10 @@ impl Outline {
         for (position, given) in &node.given {
             self.compare(number, &node, (*position, given));
         }
+        let agreement = match node.problem {
+            None => self.agreement(&node),
+            Some(_) => Agreement::default(),
+        };
         let is_constant = node.role == NodeRole::Constant;
         let is_internal = !node.region.is_empty();
         let mut results = Vec::with_capacity(node.results.len());
@@ -155,8 +163,13 @@ impl Outline {
             reads_types: node.reads_types,
             role: node.role,
             broadcasts,
-            conditions: Vec::new(),
-            problems: node.problem.filter(|_| !is_reported).into_iter().collect(),
+            conditions: agreement.conditions,
+            problems: node
+                .problem
+                .or(agreement.problem)
+                .filter(|_| !is_reported)
+                .into_iter()
+                .collect(),
         });
         results
     }

@@ -22,6 +22,8 @@ class ProvidedModel:
         order, nodes, inner_nodes = _foreign_nodes(path, content, function, part)
         _check_inner_nodes(inner_nodes, provide)
         starts, ends = part
+        if not starts and not ends:
+            _check_known(provide, (*nodes, *inner_nodes))
         available = list(starts)
         self._stages = []
         for operator, name, operands, results in nodes:
@@ -82,6 +84,19 @@ class ProvidedModel:
     def __reduce__(self):
         path, content, function, part, provide = self._options
         return ProvidedModel, (path, content, function, part, provide)
+
+
+def _check_known(provide, nodes):
+    """Refuses functions for nodes that the program lacks, or that indim computes itself."""
+    known = _distinct(name for operator, node_name, *_ in nodes for name in (operator, node_name))
+    for name in provide:
+        # The loop or branch around a foreign node is known by its own operator and name.
+        if name not in known and all(name not in node[2:] for node in nodes if len(node) == 4):
+            listed = ", ".join(map(repr, known[:10])) or "none"
+            raise ValueError(
+                f"provide has a function for {name!r}, but the program has no such node that indim lacks; "
+                f"operators and names of such nodes: {listed}"
+            )
 
 
 def _check_inner_nodes(nodes, provide):

@@ -339,7 +339,7 @@ fn dot(attributes: Attributes<'_>) -> Result<DotOperation, FormatError> {
 ///
 /// # Errors
 /// `attribute`.
-fn convolution(attributes: Attributes<'_>) -> Result<ConvolutionOperation, FormatError> {
+pub(super) fn convolution(attributes: Attributes<'_>) -> Result<ConvolutionOperation, FormatError> {
     let count = |name: &str| match attributes.optional(name) {
         Some(_) => attributes.integer(name),
         None => Ok(1),

@@ -9,7 +9,7 @@ use indim_shape::{AnyRule, Diagnostic, RuleSet, TargetRule};
 use indim_text::Span;
 
 use super::attribute::Attributes;
-use super::lowering::{ArrayOperation, Lowering};
+use super::lowering::{ArrayOperation, Lowering, convolution};
 use super::syntax::{Computation, HloShape, Instruction, Module};
 use super::unsupported;
 use super::user_name;
@@ -170,6 +170,10 @@ fn role(
         }
         ("constant" | "iota", _) => (NodeRole::Constant, None),
         ("reshape", _) => (NodeRole::Reshape, None),
+        ("convolution", _) => {
+            let convolution = convolution(Attributes { text, instruction });
+            (convolution.map(|it| NodeRole::Channels(it.axes[2].feature)).unwrap_or_default(), None)
+        }
         ("select", _) => (NodeRole::Elementwise, Some(RuleSet::StableHloSelect.into())),
         (_, Some(Lowering::Array(ArrayOperation::Compare))) => {
             (NodeRole::Predicate, Some(RuleSet::StableHlo.into()))

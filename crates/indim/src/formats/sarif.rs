@@ -70,15 +70,16 @@ impl SarifLog {
                 "startLine": start.0, "startColumn": start.1, "endLine": end.0, "endColumn": end.1,
             });
         }
-        let mut message = finding.message.clone();
-        if let Some(repair) = &finding.repair {
-            message += &format!(" Help: {repair}.");
-        }
+        let operands = finding
+            .operands
+            .iter()
+            .map(|(name, value_type)| json!({ "name": name, "type": value_type.to_string() }));
+        let operands: Vec<Value> = operands.collect();
         json!({
             "ruleId": finding.code.as_str(),
             "ruleIndex": self.rule(finding.code),
             "level": finding.verdict.level().name(),
-            "message": { "text": message },
+            "message": message(finding),
             "locations": [{
                 "physicalLocation": physical,
                 "logicalLocations": [{ "name": finding.label, "kind": "node" }],
@@ -86,6 +87,7 @@ impl SarifLog {
             "properties": {
                 "verdict": finding.verdict.name(),
                 "operator": finding.operator,
+                "operands": operands,
                 "results": finding.results,
                 "repair": finding.repair,
             },
@@ -125,6 +127,27 @@ impl fmt::Display for SarifLog {
         });
         let log = json!({ "$schema": SCHEMA, "version": VERSION, "runs": [run] });
         write!(formatter, "{log}")
+    }
+}
+
+/// The message of a finding: a sentence with axes and sizes, and the drawing as Markdown.
+fn message(finding: &Finding) -> Value {
+    let mut text = finding.message.clone();
+    let marks = finding.drawing.iter().flat_map(|drawing| &drawing.lines);
+    for mark in marks.filter_map(|line| line.mark.as_ref()).filter(|it| !it.message.is_empty()) {
+        text += &format!(": {}", mark.message);
+    }
+    if let Some(repair) = &finding.repair {
+        text += &format!(". Help: {repair}.");
+    }
+    match &finding.drawing {
+        Some(drawing) => {
+            let repair = finding.repair.iter().map(|repair| format!("   = help: {repair}\n"));
+            let repair: String = repair.collect();
+            let markdown = format!("```text\n{drawing}{repair}```");
+            json!({ "text": text, "markdown": markdown })
+        }
+        None => json!({ "text": text }),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Findings about models: verdicts, places, repairs; regions, functions, damaged and hostile files.
 
 use indim::formats::{
-    FindingVerdict, LintOptions, LintReport, OutlineOptions, ProgramPart, SourceFile, ValueType,
+    Finding, FindingVerdict, LintOptions, LintReport, OutlineOptions, ProgramPart, SourceFile,
+    ValueType,
 };
 
 use crate::onnx_control::body;
@@ -627,6 +628,67 @@ fn open_sizes_of_stablehlo_go_through_the_operations_that_keep_them() {
 }
 
 #[test]
+fn a_value_that_stablehlo_uses_before_its_definition_is_an_error() {
+    let error = |operand: &str, name: &str| {
+        let text = format!(
+            "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
+  %0 = stablehlo.add {operand}, %x : tensor<4xf32>
+  %1 = stablehlo.{name} %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}}"
+        );
+        let source = SourceFile::new("order.mlir", text);
+        LintReport::new(source, &LintOptions::default()).err().map(|error| error.to_string())
+    };
+    assert_eq!(error("%x", "negate"), None);
+    for operand in ["%1", "%2"] {
+        let message = error(operand, "negate").expect("an error");
+        assert!(message.contains("undefined"), "{message}");
+        assert!(message.contains("order.mlir:2:22"), "{message}");
+        // An operation of unknown syntax may define values that the parser does not see.
+        assert_eq!(error(operand, "mine"), None);
+    }
+}
+
+/// Operands of open sizes are no arrays for the lowering, but their known axes are compared.
+#[test]
+fn known_axes_of_stablehlo_are_compared_beside_open_ones() {
+    let lines = |operation: &str, types: &str| {
+        let text = format!(
+            "func.func @main(%x: tensor<?x6x8x8xf32>, %w: {types}) -> tensor<?x6x8x8xf32> {{
+  %0 = {operation} : (tensor<?x6x8x8xf32>, {types}) -> tensor<?x6x8x8xf32>
+  return %0 : tensor<?x6x8x8xf32>
+}}"
+        );
+        let report = lint("open.mlir", text);
+        let message = |it: &Finding| (it.verdict.name(), it.message.clone());
+        report.findings().iter().map(message).collect::<Vec<_>>()
+    };
+    let illegal = |message: &str| [("illegal", format!("stablehlo.{message}"))];
+    let product =
+        "stablehlo.dot_general %x, %w, batching_dims = [0] x [0], contracting_dims = [3] x [1]";
+    assert_eq!(lines(product, "tensor<?x8x8xf32>").len(), 1, "the batches may differ");
+    let inner = "dot_general 0: axis 3 of `x` (8) meets axis 1 of `w` (7)";
+    assert_eq!(lines(product, "tensor<?x7x8xf32>"), illegal(inner));
+    let joined = "stablehlo.concatenate %x, %w, dim = 1";
+    let condition = "the node is legal if w[0] = x[0]; the file does not say that this holds";
+    let legal_if = [("legal-if", condition.to_owned())];
+    assert_eq!(lines(joined, "tensor<?x2x8x8xf32>"), legal_if);
+    let other = "concatenate 0: axis 3 of `x` (8) meets axis 3 of `w` (5)";
+    assert_eq!(lines(joined, "tensor<?x2x8x5xf32>"), illegal(other));
+    let convolution = |groups: u8| {
+        format!(
+            "stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = \
+             {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = {groups} : i64}}"
+        )
+    };
+    assert_eq!(lines(&convolution(1), "tensor<6x6x3x3xf32>"), []);
+    assert_eq!(lines(&convolution(2), "tensor<6x3x3x3xf32>"), []);
+    let features = "convolution 0: axis 1 of `x` (6) meets axis 1 of `w` (4)";
+    assert_eq!(lines(&convolution(1), "tensor<6x4x3x3xf32>"), illegal(features));
+}
+
+#[test]
 fn an_expansion_to_a_negative_size_ends_without_elements() {
     let shape = tensor("s", INT64, &[1]).bytes(9, (-1i64).to_le_bytes());
     let one = tensor("one", INT64, &[]).bytes(9, 3i64.to_le_bytes());
@@ -806,6 +868,63 @@ fn distances_of_all_pairs_are_no_promotion() {
     // A square of the promoted matrix says nothing about its sizes.
     let square = report(node("Mul", &["s", "s"], &["y"], &[]));
     assert_eq!(square, [("rank-promoted", "suspicious", "s".to_owned())]);
+}
+
+/// Both products of a cross-entropy promote their operands, so that neither explains the other.
+#[test]
+fn a_sum_of_two_promotions_explains_none_of_them() {
+    let inputs = vec![value("p", FLOAT, Some(&["N", "1"])), value("t", FLOAT, Some(&["N"]))];
+    let nodes = vec![
+        node("Log", &["p"], &["a"], &[]),
+        node("Mul", &["t", "a"], &["hit"], &[]),
+        node("Neg", &["t"], &["u"], &[]),
+        node("Mul", &["u", "p"], &["miss"], &[]),
+        node("Add", &["hit", "miss"], &["y"], &[]),
+    ];
+    let promoted = |label: &str| ("rank-promoted", "suspicious", label.to_owned());
+    let report = found(&lint("cross.onnx", model(inputs, Vec::new(), nodes)));
+    assert_eq!(report, [promoted("hit"), promoted("miss")]);
+}
+
+/// A bias of 16 channels in front of an image that is 16 wide, in both texts of XLA.
+#[test]
+fn an_expanded_bias_on_the_width_is_suspicious() {
+    let stablehlo = |axis: usize| {
+        format!(
+            "func.func @main(%x: tensor<8x3x16x16xf32>, %w: tensor<16x3x3x3xf32>, %b: tensor<16xf32>) \
+             -> tensor<8x16x16x16xf32> {{
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = \
+             {{pad = [[1, 1], [1, 1]]}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+    : (tensor<8x3x16x16xf32>, tensor<16x3x3x3xf32>) -> tensor<8x16x16x16xf32>
+  %1 = stablehlo.broadcast_in_dim %b, dims = [{axis}] : (tensor<16xf32>) -> tensor<8x16x16x16xf32>
+  %2 = stablehlo.add %0, %1 : tensor<8x16x16x16xf32>
+  return %2 : tensor<8x16x16x16xf32>
+}}"
+        )
+    };
+    let hlo = |axis: usize| {
+        format!(
+            "HloModule m
+
+ENTRY main {{
+  x = f32[8,3,16,16] parameter(0)
+  w = f32[16,3,3,3] parameter(1)
+  c = f32[8,16,16,16] convolution(x, w), window={{size=3x3 pad=1_1x1_1}}, dim_labels=bf01_oi01->bf01
+  b = f32[16] constant({{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17}})
+  e = f32[8,16,16,16] broadcast(b), dimensions={{{axis}}}
+  ROOT a = f32[8,16,16,16] add(c, e)
+}}"
+        )
+    };
+    for (name, right, wrong) in
+        [("bias.mlir", stablehlo(1), stablehlo(3)), ("bias.hlo", hlo(1), hlo(3))]
+    {
+        assert_eq!(found(&lint(name, right)), []);
+        let report = lint(name, wrong);
+        let [finding] = report.findings() else { panic!("{report}") };
+        assert_eq!(finding.code.as_str(), "wrong-axis");
+        assert_eq!(finding.repair.as_deref(), Some("broadcast b along axis 1"));
+    }
 }
 
 #[test]

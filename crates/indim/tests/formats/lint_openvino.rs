@@ -58,6 +58,91 @@ fn layers_that_do_not_fit_are_errors() {
     assert_eq!(product(["4,8", "8"]), [("type-mismatch", "illegal")]);
 }
 
+/// The findings about a layer on parameters of these shapes, of which `-1` is open; the layer states nothing
+/// but its rank.
+fn on_open_operands(
+    operation: &str,
+    attributes: &str,
+    shapes: &[&str],
+    rank: usize,
+) -> Vec<String> {
+    let mut network = Network::default();
+    let ids: Vec<String> = (0..shapes.len()).map(|id| id.to_string()).collect();
+    for shape in shapes {
+        let declared = shape.replace("-1", "?");
+        network.parameter("f32", &declared, &format!("FP32 {}", shape.replace(',', " ")));
+    }
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let id = network.add(operation, attributes, &ids, &[&format!("FP32{}", " -1".repeat(rank))]);
+    network.result(&id.to_string());
+    let report = lint("open.xml", network.text());
+    report.findings().iter().map(|it| format!("{} {}", it.verdict.name(), it.message)).collect()
+}
+
+#[test]
+fn known_axes_are_compared_beside_open_ones() {
+    let product = |first: &str, second: &str| {
+        let flags = "transpose_a=\"false\" transpose_b=\"true\"";
+        on_open_operands("MatMul-1", flags, &[first, second], 3)
+    };
+    let ends = |found: &[String], end: &str| found.len() == 1 && found[0].ends_with(end);
+    assert_eq!(product("-1,5,8", "1,9,8"), [""; 0]);
+    assert_eq!(product("-1,5,8", "9,8"), [""; 0]);
+    let found = product("-1,5,8", "9,7");
+    assert!(ends(&found, "axis 2 of `v0` (8) meets axis 1 of `v0` (7)"), "{found:?}");
+    let found = product("2,-1,8", "3,9,8");
+    assert!(ends(&found, "axis 0 of `v0` (2) meets axis 0 of `v0` (3)"), "{found:?}");
+    let found = product("-1,5,8", "3,9,8");
+    assert!(
+        ends(&found, "v0[0] = 3 or v0[0] = 1; the file does not say that this holds"),
+        "{found:?}"
+    );
+    let joined = |second: &str| on_open_operands("Concat-1", "axis=\"-2\"", &["-1,5,8", second], 3);
+    assert_eq!(joined("3,6,8").len(), 1);
+    assert!(ends(&joined("-1,6,7"), "axis 2 of `v0` (8) meets axis 2 of `v0` (7)"));
+    let windows = "strides=\"1,1\" dilations=\"1,1\" pads_begin=\"0,0\" pads_end=\"0,0\"";
+    let kernel = |operation: &str, kernel: &str| {
+        on_open_operands(operation, windows, &["-1,32,-1,-1", kernel], 4)
+    };
+    assert_eq!(kernel("Convolution-1", "16,32,3,3"), [""; 0]);
+    assert!(ends(&kernel("Convolution-1", "16,8,3,3"), "of `v0` (32) meets axis 1 of `v0` (8)"));
+    assert_eq!(kernel("ConvolutionBackpropData-1", "32,16,3,3"), [""; 0]);
+    assert_eq!(kernel("ConvolutionBackpropData-1", "16,32,3,3").len(), 1);
+    assert_eq!(kernel("GroupConvolution-1", "4,5,8,3,3"), [""; 0]);
+    assert!(ends(&kernel("GroupConvolution-1", "4,5,9,3,3"), "meets axes 0, 2 of `v0` (36)"));
+    assert_eq!(kernel("GroupConvolutionBackpropData-1", "4,8,5,3,3"), [""; 0]);
+    assert_eq!(kernel("GroupConvolutionBackpropData-1", "4,5,8,3,3").len(), 1);
+}
+
+/// Operands of recurrent layers that fit, each also with one size changed.
+#[test]
+fn operands_of_recurrent_layers_are_compared_beside_open_ones() {
+    let layers: [(&str, &[&str]); 6] = [
+        ("LSTMCell-4", &["-1,10", "-1,32", "-1,32", "128,10", "128,32", "128"]),
+        ("GRUCell-3", &["-1,10", "-1,32", "96,10", "96,32", "96"]),
+        ("RNNCell-1", &["-1,10", "-1,32", "32,10", "32,32", "32"]),
+        (
+            "LSTMSequence-5",
+            &["-1,20,10", "-1,2,32", "-1,2,32", "-1", "2,128,10", "2,128,32", "2,128"],
+        ),
+        ("GRUSequence-5", &["-1,20,10", "-1,2,32", "-1", "2,96,10", "2,96,32", "2,96"]),
+        ("RNNSequence-5", &["-1,20,10", "-1,2,32", "-1", "2,32,10", "2,32,32", "2,32"]),
+    ];
+    let errors = |operation: &str, shapes: &[&str]| {
+        let found = on_open_operands(operation, "hidden_size=\"32\"", shapes, 2);
+        found.iter().filter(|it| it.starts_with("illegal")).count()
+    };
+    for (operation, shapes) in layers {
+        assert_eq!(errors(operation, shapes), 0, "{operation}");
+        for (position, from, to) in [(0, ",10", ",11"), (1, ",32", ",31")] {
+            let mut wrong = shapes.to_vec();
+            let changed = shapes[position].replace(from, to);
+            wrong[position] = &changed;
+            assert_eq!(errors(operation, &wrong), 1, "{operation} {changed}");
+        }
+    }
+}
+
 /// A layer of `dims` ports, for networks within layers.
 fn body_layer(id: usize, operation: &str, data: &str, inputs: &[&str], output: &str) -> String {
     let port = |(id, sizes): (usize, &&str)| {
