@@ -1,6 +1,7 @@
 """Polynomials, weighted quantiles, filled gaps and computed indices of labelled arrays with missing values.
 """
 
+import importlib.util
 import warnings
 from fractions import Fraction
 
@@ -187,6 +188,34 @@ def test_results_without_labels_are_looked_up_too():
     found = indim.jit(lambda x: (x.idxmax("time").data, x.season[x.fillna(0).argmax("time")].variable))(x)
     np.testing.assert_array_equal(found[0], x.idxmax("time").data)
     xr.testing.assert_identical(found[1], x.season[x.fillna(0).argmax("time")].variable)
+
+
+NO_POSITIONS = {
+    "a series": lambda x: x.isel(time=x.argmax("time")),
+    "the element before": lambda x: x.isel(time=x.argmin("time") - 1),
+    "32 bits": lambda x: x.isel(time=x.argmin("time").astype("i4")),
+    "moved": lambda x: x.isel(time=x.argmax("time").T.rename("at").expand_dims(e=2)),
+    "a coordinate": lambda x: x.season[x.argmax("time")],
+    "several": lambda x: x.isel(x.argmax(["time", "lon"])),
+    "one": lambda x: x[:, 1, 2].isel(time=x[:, 1, 2].argmax()),
+}
+
+
+@pytest.mark.parametrize("name", NO_POSITIONS)
+def test_series_without_values_have_no_position(name):
+    f, x = indim.jit(NO_POSITIONS[name]), made(7, "f4").fillna(1)
+    xr.testing.assert_allclose(f(x), NO_POSITIONS[name](x))
+    x = x.where(x.lat != x.lat[1])
+    for argument in (x, x.chunk(lon=2)) if importlib.util.find_spec("dask") else (x,):
+        with pytest.raises(IndexError, match="index -?[0-9]+, at .*, names no element of axis 0"):
+            f(argument).compute()
+
+
+def test_filled_positions_of_series_without_values_are_indices():
+    x = made(7).fillna(1).where(lambda x: x.lat != x.lat[1])
+    given = x.notnull().any("time")
+    found = indim.jit(lambda x: x.isel(time=x.argmax("time").where(given, 0)).drop_vars("time"))(x)
+    np.testing.assert_array_equal(found, x.max("time"))
 
 
 @pytest.mark.parametrize("method", ["linear", "nearest"])

@@ -188,6 +188,14 @@ def test_reductions_of_windows(dtype):
     np.testing.assert_array_equal(gradient(np.array([1.0, 3.0, 5.0, 2.0])), [0, 1, 1, 0])
 
 
+def test_windows_of_empty_and_of_spread_arrays():
+    empty = np.zeros((0, 3, 5))
+    assert lax.reduce_window(empty, -np.inf, lax.max, (1, 1, 2), (1, 1, 2)).shape == (0, 3, 2)
+    # JAX's widths of "SAME" are those of six elements, (0, 1), for the eleven elements of the spread array.
+    spread = lax.reduce_window(np.arange(6.0), 0.0, lax.add, (3,), (2,), "SAME", (2,))
+    np.testing.assert_array_equal(spread, [1, 3, 5, 7, 9])
+
+
 def test_reductions_by_a_function():
     x = RANDOM.normal(size=(3, 4))
     np.testing.assert_allclose(lax.reduce(x, 2.0, lax.add, (0,)), x.sum(0) + 2)
@@ -206,6 +214,11 @@ KERNEL = np.ones((1, 4, 1, 1))
 @pytest.mark.parametrize(
     ("error", "message", "call"),
     [
+        (
+            NotImplementedError,
+            "write a pair of widths",
+            lambda x: lax.conv_general_dilated(x, KERNEL, (1, 1), "SAME", (2, 1)),
+        ),
         (ValueError, "4 channels in 1 groups", lambda x: lax.conv(x, KERNEL[:, :3], (1, 1), "VALID")),
         (ValueError, "'SAME', 'SAME_LOWER', 'VALID'", lambda x: lax.conv(x, KERNEL, (1, 1), "FULL")),
         (ValueError, "window_strides is a positive", lambda x: lax.conv(x, KERNEL, (0, 1), "VALID")),

@@ -89,6 +89,7 @@ CALLS = {
     "pad(linear_ramp)": (lambda np, x: np.pad(x, 2, mode="linear_ramp", end_values=(3, 4)), X),
     "pad(linear_ramp) integers": (lambda np, i: np.pad(i, 3, mode="linear_ramp", end_values=-7), I),
     "pad(odd reflect)": (lambda np, x: np.pad(x, (7, 8), mode="reflect", reflect_type="odd"), X),
+    "pad(odd truth values)": (lambda np, x: np.pad(x > 0, 3, mode="reflect", reflect_type="odd"), X),
     "pad(odd symmetric)": (lambda np, x: np.pad(x, (9, 5), mode="symmetric", reflect_type="odd"), X),
     "size of two axes": (lambda np, x: np.size(x[None], (0, 2)), X),
     "atleast_1d of several": (lambda np, x: np.atleast_1d(3.0, x), X),
@@ -150,6 +151,8 @@ def test_at_of_a_function_returns_a_new_array_unless_in_place():
     [
         (TypeError, "write y = np.sum", lambda x: np.sum(x, axis=0, out=OUTSIDE)),
         (ValueError, "mode 'cubic' is not supported", lambda x: np.pad(x, 1, mode="cubic")),
+        (ValueError, "can't extend empty axis 1", lambda x: np.pad(x[:, :0], 1, mode="mean")),
+        (IndexError, "axis 5 of an array of 2 axes", lambda x: np.pad(x, {0: 1, 5: 1})),
         (ValueError, "unsupported keyword", lambda x: np.pad(x, 1, mode="edge", stat_length=1)),
         (TypeError, "write np.concatenate", lambda x: np.pad(x, 1, lambda *arguments: None)),
         (ValueError, "not reorderable", lambda x: np.subtract.reduce(x, axis=None)),

@@ -56,6 +56,8 @@ def is_composed(mode, values=None, keywords=()):
 def widths(pad_width, rank):
     """The numbers of elements before and after each axis."""
     if isinstance(pad_width, dict):
+        if not all(-rank <= operator.index(axis) < rank for axis in pad_width):
+            raise IndexError(f"pad_width names axis {max(pad_width, key=abs)} of an array of {rank} axes")
         given = {operator.index(axis) % rank: width for axis, width in pad_width.items()}
         pad_width = [np.broadcast_to(given.get(axis, 0), 2) for axis in range(rank)]
     found = np.asarray(pad_width)
@@ -74,6 +76,10 @@ def pad(x, pad_width, mode, keywords):
     for axis, width in enumerate(widths(pad_width, rank)):
         if width == (0, 0):
             continue
+        if x.shape[axis] == 0 and mode not in ("constant", "empty"):
+            raise ValueError(
+                f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+            )
         if mode in ("reflect", "symmetric"):
             before, after = _reflected(x, axis, width, mode, by_axis)
         else:
@@ -152,8 +158,6 @@ def _reflected(x, axis, width, mode, kind):
         raise ValueError(f"reflect_type is 'even' or 'odd', not {kind!r}")
     size, skipped = x.shape[axis], mode == "reflect"
     period = size - skipped
-    if size == 0:
-        raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     parts = []
     for is_after, count in enumerate(width):
         source = np.flip(x, axis) if is_after else x
@@ -164,7 +168,8 @@ def _reflected(x, axis, width, mode, kind):
         # Each piece reflects the one before it at its outer edge.
         while count > 0:
             inner = np.flip(source[along(axis, slice(skipped, skipped + min(count, period)))], axis)
-            piece = 2 * edge - inner if kind == "odd" else inner
+            # Truth values become numbers here, and NumPy stores the difference as a truth value.
+            piece = (2 * edge - inner).astype(x.dtype) if kind == "odd" else inner
             pieces.insert(0, piece)
             count -= period
             if count > 0:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _arrays, _functions
 from ._indim import _view_functions
-from ._padding import is_composed
+from ._padding import is_composed, widths
 from ._tracing import Tracer
 
 if TYPE_CHECKING:
@@ -224,16 +224,7 @@ def _padding(x, pad_width, mode, constant_values):
     """The attributes of `pad`."""
     if mode not in _PAD_MODES:
         raise TypeError(f"pad takes no mode={mode!r}: take one of {', '.join(_PAD_MODES)}")
-    if isinstance(pad_width, dict):
-        given = {operator.index(axis) % x.ndim: width for axis, width in pad_width.items()}
-        pad_width = [np.broadcast_to(given.get(axis, 0), 2) for axis in range(x.ndim)]
-    widths = np.asarray(pad_width)
-    if widths.dtype.kind not in "iu":
-        raise TypeError("`pad_width` must be of integral type")
-    widths = np.broadcast_to(widths, (x.ndim, 2))
-    if (widths < 0).any():
-        raise ValueError("index can't contain negative values")
-    attributes = [("pad_width", [(int(low), int(high)) for low, high in widths]), ("mode", mode)]
+    attributes = [("pad_width", widths(pad_width, x.ndim)), ("mode", mode)]
     if mode == "constant":
         attributes.append(("constant_values", _number_of(x.dtype, constant_values)))
     return attributes

@@ -103,9 +103,9 @@ def _one_for_each(name, given, rank):
 
 def _padded(x, sizes, strides, steps, between, padding, value):
     """An array with ``value`` between its elements and around them."""
-    shape = [max((size - 1) * gap + 1, 0) for size, gap in zip(x.shape, between)]
     spans = [(size - 1) * step + 1 for size, step in zip(sizes, steps)]
-    widths = _widths(padding, shape, spans, strides)
+    # As in JAX, the widths of "SAME" ignore the gaps of `between`.
+    widths = _widths(padding, x.shape, spans, strides)
     return pad_between(x, value, [(low, high, gap - 1) for (low, high), gap in zip(widths, between)])
 
 
@@ -132,7 +132,11 @@ def _widths(padding, shape, spans, strides):
 def _windows(x, axes, sizes, strides, steps):
     """The windows along axes, each a new last axis."""
     for axis, size, stride, step in zip(axes, sizes, strides, steps):
-        x = xla.sliding_window_view(x, size, axis, stride=stride, dilation=step)
+        if size == stride == 1:
+            # The axis may be empty, which a window of one element is too large for.
+            x = np.expand_dims(x, -1)
+        else:
+            x = xla.sliding_window_view(x, size, axis, stride=stride, dilation=step)
     return x
 
 
@@ -164,6 +168,8 @@ def conv_general_dilated(
             ("window_strides", window_strides), ("lhs_dilation", lhs_dilation), ("rhs_dilation", rhs_dilation)
         )
     )
+    if isinstance(padding, str) and max(between, default=1) > 1:
+        raise NotImplementedError(f"lhs_dilation takes no {padding!r}: write a pair of widths for each axis")
     pairs = padding if isinstance(padding, str) else [(0, 0), (0, 0), *padding]
     ones = (1, 1)
     x = _padded(x, ones + sizes, ones + strides, ones + steps, ones + between, pairs, 0)

@@ -35,6 +35,8 @@ def install():
         ("xarray.core.indexing", "apply_indexer", _apply_indexer),
         ("xarray.core.variable", "Variable.__getitem__", _getitem),
         ("xarray.core.variable", "IndexVariable._finalize_indexing_result", _finalize_indexing_result),
+        ("xarray.core.nputils", "nanargmax", _nan_arg),
+        ("xarray.core.nputils", "nanargmin", _nan_arg),
         ("xarray.core.nputils", "nanfirst", functools.partial(_nan_end, at=0)),
         ("xarray.core.nputils", "nanlast", functools.partial(_nan_end, at=-1)),
     ):
@@ -155,6 +157,23 @@ def _finalize_indexing_result(original):
         return original(self, dims, data)
 
     return finalize_indexing_result
+
+
+#: The position of an extremum that does not exist. Unlike -1, it is out of range as an index, also after a
+#: shift by a few elements or a conversion to `int32`, so each call that uses it as one raises an error.
+_NO_POSITION = -(2**31)
+
+
+def _nan_arg(original):
+    """The position of an extremum; xarray raises an error for a series without any value."""
+
+    def nan_arg(values, axis=None, **kwargs):
+        position = original(values, axis=axis, **kwargs)
+        if isinstance(position, Tracer) and values.dtype.kind == "f":
+            return np.where(position < 0, _NO_POSITION, position)
+        return position
+
+    return nan_arg
 
 
 def _nan_end(original, at):
