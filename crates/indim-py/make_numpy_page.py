@@ -93,8 +93,9 @@ function](python.md#compiled-functions). Outside of compiled functions NumPy its
 Ufuncs and `np.clip` take `out=`, with `where=` or without, if it is an array that the function has
 made, as in `np.divide(x, y, out=np.zeros_like(x), where=y != 0)`. All elements are computed, then
 the mask chooses; so a gradient is NaN at masked elements whose derivative is infinite or NaN. Every
-other function that has the keyword `out=` writes into such an array too. `order=` and `subok=` of
-ufuncs have no effect, and ufuncs take no `axes=`: the message says what to write instead.
+other function that has the keyword `out=` writes into such an array too. Ufuncs of two results and
+methods other than `clip` (`x.sum(out=y)`) take no `out=`. `order=` and `subok=` of ufuncs have no
+effect, and ufuncs take no `axes=`: the message says what to write instead.
 [python.md](python.md#differences-from-numpy) and [numpy-differences.md](numpy-differences.md) list
 differences in values. A test compares each name that works with NumPy, on random arrays of nine
 element types.
