@@ -377,6 +377,11 @@ impl GraphBuilder {
         self.value(id)
     }
 
+    /// A constant as a value of its own, even if an equal one exists.
+    pub(crate) fn add_distinct(&self, constant: Array) -> ValueId {
+        self.state().assembler.add_distinct(constant)
+    }
+
     /// Calls `update` with the axis names.
     pub(crate) fn with_names<T>(&self, update: impl FnOnce(&mut NamedValues) -> T) -> T {
         update(&mut self.state().names)

@@ -1,6 +1,6 @@
 //! Inlining of a graph into a builder: its nodes, with values in place of its parameters.
 
-use indim_graph::{Graph, GraphError, GraphErrorKind, NodeKind, ValueId};
+use indim_graph::{Graph, GraphError, GraphErrorKind, NodeKind, SizeFacts, ValueId};
 use indim_ops::ArrayType;
 
 use crate::builder::{GraphBuilder, Value};
@@ -43,30 +43,37 @@ impl GraphBuilder {
                 return Err(self.error("inline", &ids, kind));
             }
         }
-        let values = self.inline_nodes(graph, &ids);
+        let values = self.inline_nodes(graph, None, &ids);
         Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
     }
 
     /// Adds the nodes of `graph`, and returns the value in this builder of each node. The arguments are
-    /// values of this builder and have the types of the parameters.
-    pub(crate) fn inline_nodes(&self, graph: &Graph, arguments: &[ValueId]) -> Vec<Value> {
+    /// values of this builder and have the types of the parameters. Without the size facts of the graph's
+    /// builder, every size counts as fixed.
+    pub(crate) fn inline_nodes(
+        &self,
+        graph: &Graph,
+        facts: Option<&SizeFacts>,
+        arguments: &[ValueId],
+    ) -> Vec<Value> {
         let mut ids: Vec<ValueId> = Vec::with_capacity(graph.len());
-        for &argument in arguments {
-            self.pin_all(argument, "an inlined graph has this size");
-        }
-        for (_, node) in graph.iter() {
-            let id = match &node.kind {
+        for (value, node) in graph.iter() {
+            ids.push(match &node.kind {
                 NodeKind::Parameter { index, .. } => arguments[*index],
+                // Another equal constant may differ for other sizes.
+                NodeKind::Constant(count) if facts.is_some_and(|facts| facts.is_count(value)) => {
+                    self.add_distinct(count.clone())
+                }
                 kind => {
                     let operand = |operand: &ValueId| ids[operand.index()];
                     let operands: Vec<ValueId> = node.operands.iter().map(operand).collect();
-                    let id = self.add_id(kind.clone(), &operands, node.array_type.clone());
-                    // A graph does not keep the size facts of its builder, so every size counts as fixed.
-                    self.pin_all(id, "an inlined graph has this size");
-                    id
+                    self.add_id(kind.clone(), &operands, node.array_type.clone())
                 }
-            };
-            ids.push(id);
+            });
+        }
+        match facts {
+            Some(facts) => self.with_facts(|own| own.inline(facts, &ids)),
+            None => ids.iter().for_each(|&id| self.pin_all(id, "an inlined graph has this size")),
         }
         ids.into_iter().map(|id| self.value(id)).collect()
     }

@@ -1,6 +1,6 @@
 //! Access to the nodes of a builder, for crates that transform graphs.
 
-use indim_graph::{Graph, GraphError, GraphErrorKind, NodeKind, ValueId};
+use indim_graph::{Graph, GraphError, GraphErrorKind, NodeKind, SizeFacts, ValueId};
 use indim_ops::ArrayType;
 use indim_shape::{AxisMap, Shape};
 
@@ -22,8 +22,14 @@ pub trait NodeAccess {
     fn add_node(&self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> Value;
 
     /// The nodes of `graph`, with these values in place of its parameters: the value of each node. The
-    /// arguments are values of this builder and have the types of the parameters.
-    fn inline_nodes(&self, graph: &Graph, arguments: &[Value]) -> Vec<Value>;
+    /// arguments are values of this builder and have the types of the parameters. Without the size facts of
+    /// the graph's builder, every size counts as fixed.
+    fn inline_nodes(
+        &self,
+        graph: &Graph,
+        facts: Option<&SizeFacts>,
+        arguments: &[Value],
+    ) -> Vec<Value>;
 
     /// Broadcasts a value by an axis map; adds no node for an identity.
     ///
@@ -44,6 +50,16 @@ pub trait NodeAccess {
     /// `reshape-element-count`.
     #[track_caller]
     fn reshape_unpinned(&self, operand: ValueId, shape: Shape) -> BuildResult;
+
+    /// States that two values have equal shapes for all sizes.
+    fn equate(&self, value: &Value, other: &Value);
+
+    /// A reshape to the shape of another value, which pins no size.
+    ///
+    /// # Errors
+    /// `reshape-element-count`.
+    #[track_caller]
+    fn reshape_like(&self, operand: &Value, like: &Value) -> BuildResult;
 
     /// For each index, whether it is from 0 to `size - 1`; a negative index does not count from the end.
     ///
@@ -79,9 +95,14 @@ impl NodeAccess for GraphBuilder {
         GraphBuilder::add_node(self, kind, operands, array_type)
     }
 
-    fn inline_nodes(&self, graph: &Graph, arguments: &[Value]) -> Vec<Value> {
+    fn inline_nodes(
+        &self,
+        graph: &Graph,
+        facts: Option<&SizeFacts>,
+        arguments: &[Value],
+    ) -> Vec<Value> {
         let arguments: Vec<ValueId> = arguments.iter().map(Value::expect_id).collect();
-        GraphBuilder::inline_nodes(self, graph, &arguments)
+        GraphBuilder::inline_nodes(self, graph, facts, &arguments)
     }
 
     #[track_caller]
@@ -98,6 +119,25 @@ impl NodeAccess for GraphBuilder {
     #[track_caller]
     fn reshape_unpinned(&self, operand: ValueId, shape: Shape) -> BuildResult {
         GraphBuilder::reshape_unpinned(self, operand, shape)
+    }
+
+    fn equate(&self, value: &Value, other: &Value) {
+        // A value without an id has an error, which `finish` returns.
+        if let (Ok(value), Ok(other)) = (self.id("equate", value), self.id("equate", other)) {
+            GraphBuilder::equate(self, value, other);
+        }
+    }
+
+    #[track_caller]
+    fn reshape_like(&self, operand: &Value, like: &Value) -> BuildResult {
+        let (id, like) = (self.id("reshape", operand)?, self.id("reshape", like)?);
+        let reshaped = GraphBuilder::reshape_unpinned(self, id, self.type_of(like).shape)?;
+        let result = reshaped.expect_id();
+        GraphBuilder::equate(self, result, like);
+        if !self.type_of(like).shape.is_scalar() {
+            self.with_facts(|facts| facts.reshape([id, result], 0));
+        }
+        Ok(reshaped)
     }
 
     #[track_caller]

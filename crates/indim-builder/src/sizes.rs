@@ -65,4 +65,41 @@ impl GraphBuilder {
         let id = self.operand_id("reshape", operand)?;
         self.reshape_unpinned(id, shape.into())
     }
+
+    /// Like [`GraphBuilder::reshape`], for a shape whose size along the axis `inferred` follows from the
+    /// others: it is not pinned, and neither are the sizes of the operand.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::SymbolicGraph;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [12])?;
+    /// let graph = b.finish(&[b.reshape_inferred(&x, [3, 4], Some(0))?])?;
+    /// let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
+    /// assert_eq!(symbolic.guards().symbols(&[&[20]]), Ok(vec![20, 5]));
+    /// assert_eq!(symbolic.guards().symbols(&[&[21]]).unwrap_err().code(), "guard-not-met");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `reshape-element-count`.
+    #[track_caller]
+    pub fn reshape_inferred(
+        &self,
+        operand: impl Operand,
+        shape: impl Into<Shape>,
+        inferred: Option<usize>,
+    ) -> BuildResult {
+        let Some(inferred) = inferred else { return self.reshape(operand, shape) };
+        let id = self.operand_id("reshape", operand)?;
+        let reshaped = self.reshape_unpinned(id, shape.into())?;
+        let result = reshaped.expect_id();
+        for axis in (0..self.type_of(result).shape.rank()).filter(|axis| *axis != inferred) {
+            self.pin(&reshaped, axis, "a reshape to given sizes was asked for");
+        }
+        self.with_facts(|facts| facts.reshape([id, result], inferred));
+        Ok(reshaped)
+    }
 }

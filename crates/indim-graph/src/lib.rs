@@ -62,8 +62,8 @@ pub use regions::limits::{
 };
 pub use regions::{Region, chosen_branch, loop_step};
 pub use sizes::{
-    GuardError, Guards, ShapedGraph, Size, SizeFacts, SymbolicCount, SymbolicGraph, SymbolicShape,
-    count_of,
+    GuardError, Guards, ShapedGraph, Size, SizeFacts, SliceBounds, SymbolicCount, SymbolicGraph,
+    SymbolicShape, count_of,
 };
 pub use sorting::SortResult;
 pub use verify::{VerifyError, VerifyErrorKind, verify};

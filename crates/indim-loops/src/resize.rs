@@ -2,8 +2,8 @@
 //!
 //! Lowering asks only whether sizes are equal, and whether they are 0 or 1. A symbol equals only itself, and
 //! stands for sizes of at least 2, so nests with symbols are valid for any concrete sizes of at least 2.
-//! Offsets and steps in indices come from slices, windows and concatenations, whose axes have no symbolic
-//! size.
+//! Offsets and steps in indices are numbers: a slice with a symbolic size begins at a fixed element, and
+//! axes of windows and concatenations have no symbolic size.
 
 use core::cell::OnceCell;
 use core::cmp::Reverse;

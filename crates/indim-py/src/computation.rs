@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use indim::broadcast::{AxisNames, TargetRule};
-use indim::graph::{Literal, SymbolicGraph};
+use indim::graph::{Literal, SizeFacts, SymbolicGraph};
 use indim::run::{
     ExecutorChoice, SymbolicExecutable, UnknownExecutor, compile_symbolic_with, compile_with,
 };
@@ -257,6 +257,15 @@ impl Computation {
     ) -> Result<Graph, ComputationError> {
         let UnfinishedGraph { b, outputs, .. } = self.build_graph(types, targets, as_stored)?;
         Ok(b.finish(&outputs)?)
+    }
+
+    /// Like [`Computation::graph`] without `as_stored`, with the facts about the sizes of the graph.
+    pub(crate) fn graph_and_facts(
+        &self,
+        types: &[OperandType],
+    ) -> Result<(Graph, SizeFacts), ComputationError> {
+        let UnfinishedGraph { b, outputs, .. } = self.build_graph(types, &[], false)?;
+        Ok((b.finish(&outputs)?, b.size_facts()))
     }
 
     /// Like [`Computation::graph`], for operands whose axes have these names, with those of the results.

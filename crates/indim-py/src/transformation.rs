@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use indim::graph::GraphErrorKind;
+use indim::graph::{GraphErrorKind, inline_gradients};
 use indim::text::Binding;
 use indim::{ArrayType, Differentiate, GraphBuilder, GraphError, Shape, Value, Vectorize};
 
@@ -69,11 +69,13 @@ impl Transformed {
             self.computation.graph(&types, &[], false)
         };
         let transformed = match &self.transformation {
-            Transformation::Gradients { wrt, cotangents: Some(_) } => {
-                graph(types)?.value_and_vjp(wrt)?
-            }
-            Transformation::Gradients { wrt, cotangents: None } => {
-                graph(types)?.value_and_gradient(wrt)?
+            Transformation::Gradients { wrt, cotangents } => {
+                let types: Vec<OperandType> = types.into_iter().map(OperandType::Array).collect();
+                let (graph, facts) = self.computation.graph_and_facts(&types)?;
+                let cotangents: Option<Vec<Value>> =
+                    cotangents.as_ref().map(|names| names.iter().map(array_value).collect());
+                let (graph, cotangents) = ((&graph, &facts), cotangents.as_deref());
+                return Ok(inline_gradients(builder, graph, &arguments, wrt, cotangents)?);
             }
             Transformation::Tangents { wrt, .. } => graph(types)?.jvp(wrt)?,
             Transformation::Batch { in_axes, out_axes } => {
@@ -95,14 +97,11 @@ impl Transformed {
 }
 
 impl Transformation {
-    /// The names of the cotangents or tangents.
+    /// The names of the tangents.
     fn directions(&self) -> &[String] {
         match self {
-            Transformation::Gradients { cotangents, .. } => {
-                cotangents.as_deref().unwrap_or_default()
-            }
             Transformation::Tangents { tangents, .. } => tangents,
-            Transformation::Batch { .. } => &[],
+            Transformation::Gradients { .. } | Transformation::Batch { .. } => &[],
         }
     }
 }

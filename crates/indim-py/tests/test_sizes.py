@@ -1,5 +1,6 @@
 """Calls with new sizes: one program serves all sizes that meet its guards, with NumPy's results."""
 
+import itertools
 import subprocess
 import sys
 
@@ -124,7 +125,7 @@ def test_sizes_with_names_are_explained_with_guards():
     "text, types, error, code",
     [
         ("x + y", {"x": "f32[n, 3]", "y": "f32[4]"}, im.ShapeError, "size-mismatch"),
-        ("x[1:]", {"x": "f32[n, 3]"}, im.IndimError, "size-not-free"),
+        ("x[-1:]", {"x": "f32[n, 3]"}, im.IndimError, "size-not-free"),
         ("x + y", {"x": "f32[n]"}, im.UnknownNameError, "unknown-name"),
         ("x + 1", {"x": "f99[n]"}, im.IndimError, "unknown-element-type"),
         ("x + 1", {"x": "f32[n; 3]"}, im.IndimError, "bad-shape"),
@@ -306,3 +307,88 @@ def test_sizes_that_meet_numbers_beyond_128_bits():
     f = im.jit(lambda x: x[:1] + (x.shape[0] * 10**40 + (x.shape[0] + 2**100) * 2**100) / 10**40)
     for length in (3, 4, 3):
         np.testing.assert_allclose(f(np.ones(length)), [1 + length + (length + 2**100) * 2**100 / 10**40])
+
+
+#: Functions with sizes that follow from the length of an array.
+DERIVED_SIZES = {
+    "differences": lambda x: x[1:] - x[:-1],
+    "stencil": lambda x: x[2:] - 2 * x[1:-1] + x[:-2],
+    "first elements": lambda x: x[2:5] * x[0],
+    "last element": lambda x: x - x[-1],
+    "every second": lambda x: x[::2] * 3,
+    "interleaved": lambda x: x[::2] + x[1::2],
+    "backwards": lambda x: x[::-1] + x,
+    "slices of slices": lambda x: x[1:][1:] + x[:-1][:-1],
+    "rows of 4": lambda x: x.reshape(-1, 4).sum(axis=1),
+    "4 rows": lambda x: x.reshape(4, -1).mean(axis=0),
+    "there and back": lambda x: (x.reshape(-1, 2) * 2).reshape(-1) + x,
+    "rows of a slice": lambda x: x[1:].reshape(-1, 3).sum(axis=0),
+    "padding": lambda x: np.pad(x, (2, 1)) * 2,
+    "padding of a slice": lambda x: np.pad(x, (1, 0))[1:] - x,
+    "concatenated slices": lambda x: np.concatenate([x[:1], x[2:] - x[:-2], x[-1:]]),
+    "mean": lambda x: x[1:].mean() - x[:-1].mean(),
+    "variance": lambda x: x.reshape(2, -1).var(axis=1),
+    "outer product": lambda x: x[1:, None] * x[None, :-1],
+    "broadcast": lambda x: x[1:] + x[:1],
+    "wrong": lambda x: x[1:] + x,
+    "scan": lambda x: np.cumsum(x[1:]),
+    "product": lambda x: x.reshape(2, -1) @ x.reshape(-1, 2),
+    "softmax": lambda x: im.softmax(x[1:], axis=0),
+    "gradient of squares": im.grad(lambda x: (x * x).sum()),
+    "gradient of a mean": im.grad(lambda x: (x * x).mean()),
+    "gradient of slices": im.grad(lambda x: ((x[1:] - x[:-1]) ** 2).sum()),
+    "gradient of rows": im.grad(lambda x: (x.reshape(-1, 2).sum(axis=1) ** 2).sum()),
+    "gradient of a maximum": im.grad(lambda x: x.max()),
+    "gradient of softmax": im.grad(lambda x: (im.softmax(x, axis=0) ** 2).sum()),
+    "gradient of one element": im.grad(lambda x: (x[:1] * 0).sum() + 1),
+    "gradient of padding": im.grad(lambda x: (np.pad(x, (1, 1)) ** 2).sum()),
+    "batch": lambda x: im.vmap(lambda row: row[1:] - row[:-1])(x.reshape(2, -1)),
+}
+
+
+def outcome(function, *arguments):
+    """The result, or the type and the message of the exception."""
+    try:
+        return np.asarray(function(*arguments))
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("name", DERIVED_SIZES)
+def test_sizes_that_follow_from_a_length_are_those_of_a_fresh_trace(name):
+    function = DERIVED_SIZES[name]
+    generator = np.random.default_rng(8)
+    for lengths in [range(21), range(20, -1, -1), generator.permutation(21)]:
+        f = im.jit(function)
+        for length in lengths:
+            x = np.random.default_rng(length).uniform(0.5, 2, length)
+            result, fresh = outcome(f, x), outcome(im.jit(function), x)
+            assert type(result) is type(fresh), (length, result, fresh)
+            if isinstance(fresh, tuple):
+                assert result == fresh, length
+            else:
+                np.testing.assert_array_equal(result, fresh, err_msg=f"{length}")
+                if "gradient" not in name and name not in ("softmax", "batch") and length > 5:
+                    np.testing.assert_allclose(result, function(x), rtol=1e-12, err_msg=f"{length}")
+
+
+def test_sizes_of_several_axes_and_arguments_are_those_of_a_fresh_trace():
+    functions = [
+        lambda x, y: x[1:, :-1] - x[:-1, 1:],
+        lambda x, y: x.reshape(-1) * 2,
+        lambda x, y: x[:, 1:].reshape(-1, 2).sum(axis=0),
+        lambda x, y: x[1:] * y[:, None],
+        lambda x, y: np.concatenate([x[0, :1], y]) - x[0],
+    ]
+    sizes = range(5), range(5), range(0, 5, 2)
+    shapes = list(itertools.product(*sizes))
+    np.random.default_rng(9).shuffle(shapes)
+    for index, function in enumerate(functions):
+        f = im.jit(function)
+        for rows, columns, length in shapes:
+            x, y = np.arange(rows * columns, dtype=float).reshape(rows, columns), np.ones(length)
+            result, fresh = outcome(f, x, y), outcome(im.jit(function), x, y)
+            if isinstance(fresh, tuple):
+                assert result == fresh, (index, rows, columns, length)
+            else:
+                np.testing.assert_array_equal(result, fresh, err_msg=f"{index} {x.shape} {length}")

@@ -16,7 +16,7 @@ mod control;
 mod derivative;
 
 pub use batching::Vectorize;
-pub use derivative::{Differentiate, ParameterSelection};
+pub use derivative::{Differentiate, ParameterSelection, inline_gradients};
 
 use indim_builder::Value;
 use indim_graph::GraphError;

@@ -120,6 +120,7 @@ impl GraphBuilder {
             return Err(self.error(operation, &[id], GraphErrorKind::RandomKey));
         }
         let key = self.value(id);
+        self.pin(&key, 0, "a key has two words");
         Ok([self.index(&key, &[Index::At(0)])?, self.index(&key, &[Index::At(1)])?])
     }
 

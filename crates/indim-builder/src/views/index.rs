@@ -1,6 +1,6 @@
 //! Python's index syntax: `x[1:, None, ..., -1]`.
 
-use indim_graph::{AxisSlice, GraphError, GraphErrorKind, TakeMode, ValueId};
+use indim_graph::{AxisSlice, GraphError, GraphErrorKind, SliceBounds, TakeMode, ValueId};
 use indim_shape::{AxisMap, Shape};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
@@ -49,8 +49,8 @@ struct IndexPlan {
     result_axes: Vec<usize>,
     /// For each kept axis, its number in the operand.
     source_axes: Vec<usize>,
-    /// The axes of the operand to pin, because their slice depends on the size.
-    pinned_axes: Vec<usize>,
+    /// The axes of the operand whose slice depends on the size, with the bounds as written.
+    bounds: Vec<(usize, SliceBounds)>,
     /// The gathered axes, as positions in `sizes`, and their indices.
     index_arrays: Vec<(usize, Value)>,
     /// Whether the axes of the index arrays come first in the result, as in NumPy if index arrays and
@@ -86,11 +86,12 @@ impl GraphBuilder {
             Ok(plan) => plan,
             Err(kind) => return Err(self.error("index", &[id], kind)),
         };
-        for &axis in &plan.pinned_axes {
-            self.pin(&self.value(id), axis, "a slice of it is taken");
-        }
         let sliced = self.slice_unpinned("index", id, &plan.slices)?;
-        let reshaped = self.reshape_to_plan(self.id("index", &sliced)?, &plan)?;
+        let sliced = self.id("index", &sliced)?;
+        self.with_facts(|facts| {
+            plan.bounds.iter().for_each(|&(axis, bounds)| facts.slice([id, sliced], axis, bounds));
+        });
+        let reshaped = self.reshape_to_plan(sliced, &plan)?;
         let axes: Vec<i64> = plan.index_arrays.iter().map(|&(axis, _)| axis as i64).collect();
         let elements: Vec<Value> =
             plan.index_arrays.into_iter().map(|(_, elements)| elements).collect();
@@ -165,13 +166,15 @@ impl IndexPlan {
             Index::At(index) => {
                 let start = TakeMode::Error.resolve(i128::from(*index), shape[axis]);
                 let (index, size) = (*index, shape[axis]);
-                self.pinned_axes.push(axis);
+                let stop = index.checked_add(1).filter(|&stop| stop != 0);
+                let bounds = SliceBounds { start: Some(index), stop, step: None };
+                self.bounds.push((axis, bounds));
                 let start = start.ok_or(GraphErrorKind::IndexOutOfRange { axis, index, size })?;
                 self.slices.push(AxisSlice::new(start, 1, 1));
             }
             &Index::Slice { start, stop, step } => {
                 if start.is_some() || stop.is_some() || step.is_some_and(|step| step != 1) {
-                    self.pinned_axes.push(axis);
+                    self.bounds.push((axis, SliceBounds { start, stop, step }));
                 }
                 self.keep_axis(AxisSlice::python(start, stop, step, shape[axis])?);
             }

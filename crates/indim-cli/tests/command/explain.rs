@@ -28,7 +28,7 @@ fn an_expression_in_words() {
 
 #[test]
 fn sizes_say_for_which_others_a_program_stands() {
-    let text = succeeds(&["explain", "x - mean(v[:2])", "x=f32[100,3]", "v=f32[3]", "--sizes"]);
+    let text = succeeds(&["explain", "x - mean(v[-2:])", "x=f32[100,3]", "v=f32[3]", "--sizes"]);
     let (_, sizes) = text.split_once("\nsizes\n").expect("a section");
     let expected = "  x: [n, m], v: [3]; n, m >= 2\n  axis 0 of `v` is 3: a slice of it is taken\n";
     assert_eq!(sizes, expected);
@@ -67,7 +67,7 @@ fn sizes_may_have_names() {
     // The number that stands for a name is not equal to the same number in another type.
     let refused = fails(&["explain", "x + y", "x=f32[n]", "y=f32[211]"]);
     assert!(refused.starts_with("error[size-not-free]"), "{refused}");
-    let refused = fails(&["explain", "x[1:]", "x=f32[n]"]);
+    let refused = fails(&["explain", "x[-1:]", "x=f32[n]"]);
     let expected = "error[size-not-free]: the size `n` of axis 0 of `x` is needed as a number: a slice of \
                     it is taken\n   = help: write the number in place of `n`\n";
     assert_eq!(refused, expected);

@@ -1,8 +1,10 @@
 //! Classes of axes with equal sizes, derived from nodes and facts. A class with an axis of a parameter
 //! becomes a symbol, unless a reason requires that its size stays a number.
 
+use foldhash::{HashSet, HashSetExt};
 use indim_shape::Shape;
 
+use super::derivation::Derivation;
 use super::facts::SizeFacts;
 use super::guards::MAX_SYMBOL_SIZE;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
@@ -18,7 +20,14 @@ pub(super) struct SizeClasses {
     parents: Vec<usize>,
     /// For each root, the reason why the size is a number; `None` if it may vary.
     reasons: Vec<Option<PinReason>>,
+    /// Sizes that follow from others, each with the axis that has the size.
+    derivations: Vec<(Axis, Derivation<Axis>)>,
+    /// The results of slices and reshapes that have a derivation instead of pins.
+    derived: HashSet<Axis>,
 }
+
+/// An axis of a value.
+pub(super) type Axis = (ValueId, usize);
 
 impl SizeClasses {
     pub(super) fn of(graph: &Graph, facts: &SizeFacts) -> SizeClasses {
@@ -28,8 +37,14 @@ impl SizeClasses {
             starts.push(count);
             count += node.array_type.shape.rank();
         }
-        let mut classes =
-            SizeClasses { starts, parents: (0..count).collect(), reasons: vec![None; count] };
+        let mut classes = SizeClasses {
+            starts,
+            parents: (0..count).collect(),
+            reasons: vec![None; count],
+            derivations: Vec::new(),
+            derived: HashSet::new(),
+        };
+        classes.add_derivations(graph, facts);
         for (value, node) in graph.iter() {
             classes.pin_special_sizes(value, &node.array_type.shape);
             classes.add(graph, value, node);
@@ -53,7 +68,46 @@ impl SizeClasses {
                 classes.join_all(graph, value, other);
             }
         }
+        // Sources come before the sizes that follow from them.
+        classes.derivations.sort_by_key(|&(axis, _)| axis);
         classes
+    }
+
+    /// Adds the slices and reshapes that the builder knows.
+    fn add_derivations(&mut self, graph: &Graph, facts: &SizeFacts) {
+        for slice in facts.slices().iter().filter(|slice| slice.result.index() < graph.len()) {
+            let (of, bounds) = ((slice.operand, slice.axis), slice.bounds);
+            let size = graph[slice.operand].array_type.shape[slice.axis];
+            let Some(own) = bounds.slice(size) else {
+                self.pin(of.0, of.1, "a slice of it is clamped to its size");
+                self.pin(slice.result, slice.axis, "a slice has this size");
+                continue;
+            };
+            let (start, is_whole) = (own.start(), own.is_whole(size));
+            let derivation = Derivation::Slice { of, bounds, start, is_whole };
+            self.add_derivation(slice.operand, (slice.result, slice.axis), derivation);
+        }
+        for reshape in facts.reshapes().iter().filter(|of| of.result.index() < graph.len()) {
+            let axes = |value: ValueId| (0..rank(graph, value)).map(move |axis| (value, axis));
+            let target = (reshape.result, reshape.inferred);
+            let by = axes(reshape.result).filter(|axis| *axis != target).collect();
+            let of = axes(reshape.operand).collect();
+            self.add_derivation(reshape.operand, target, Derivation::Quotient { of, by });
+        }
+    }
+
+    /// Adds the size of an axis of a value that a builder made from `operand`. If it is the operand itself,
+    /// its own node has the reasons for its size.
+    fn add_derivation(&mut self, operand: ValueId, axis: Axis, derivation: Derivation<Axis>) {
+        if axis.0 != operand {
+            self.derived.insert(axis);
+        }
+        self.derivations.push((axis, derivation));
+    }
+
+    /// The sizes that follow from others, each with the axis that has the size.
+    pub(super) fn derivations(&self) -> &[(Axis, Derivation<Axis>)] {
+        &self.derivations
     }
 
     /// The class of an axis.
@@ -76,7 +130,7 @@ impl SizeClasses {
     }
 
     /// Makes the size of an axis a number; the first reason of a class is kept.
-    fn pin(&mut self, value: ValueId, axis: usize, reason: PinReason) {
+    pub(super) fn pin(&mut self, value: ValueId, axis: usize, reason: PinReason) {
         let class = self.class(value, axis);
         self.reasons[class].get_or_insert(reason);
     }
@@ -99,7 +153,11 @@ impl SizeClasses {
     }
 
     /// Merges the classes of two axes, which always have equal sizes.
-    fn join(&mut self, (value, axis): (ValueId, usize), (other, other_axis): (ValueId, usize)) {
+    pub(super) fn join(
+        &mut self,
+        (value, axis): (ValueId, usize),
+        (other, other_axis): (ValueId, usize),
+    ) {
         let (class, other) = (self.class(value, axis), self.class(other, other_axis));
         if class != other {
             self.parents[class] = other;
@@ -153,7 +211,7 @@ impl SizeClasses {
                 for (axis, (slice, &size)) in slices.iter().zip(sizes.iter()).enumerate() {
                     if slice.is_whole(size) {
                         self.join((operand, axis), (value, axis));
-                    } else {
+                    } else if !self.derived.contains(&(value, axis)) {
                         self.pin(operand, axis, "a slice of it is taken");
                         self.pin(value, axis, "a slice has this size");
                     }
@@ -198,7 +256,7 @@ impl SizeClasses {
     }
 
     /// For a reshape that only adds or drops axes of size 1, joins the class of each other axis with that of
-    /// the operand's axis; for any other reshape, pins all axes.
+    /// the operand's axis; for any other reshape without a derivation, pins all axes.
     fn add_reshape(&mut self, graph: &Graph, value: ValueId, operand: ValueId) {
         let larger = |of: ValueId| {
             let sizes = graph[of].array_type.shape.iter().copied().enumerate();
@@ -211,7 +269,7 @@ impl SizeClasses {
             for (&(axis, _), &(target, _)) in from.iter().zip(&to) {
                 self.join((operand, axis), (value, target));
             }
-        } else {
+        } else if !(0..rank(graph, value)).any(|axis| self.derived.contains(&(value, axis))) {
             self.pin_all(graph, operand, "it is reshaped");
             self.pin_all(graph, value, "a reshape has this size");
         }

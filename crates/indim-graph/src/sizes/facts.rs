@@ -3,6 +3,58 @@
 use std::collections::BTreeMap;
 
 use crate::graph::ValueId;
+use crate::views::AxisSlice;
+
+/// The bounds of a slice of an axis as they were written, like those of Python's `start:stop:step`: they give
+/// the slice of an axis of any size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SliceBounds {
+    /// The first index.
+    pub start: Option<i64>,
+    /// The exclusive end.
+    pub stop: Option<i64>,
+    /// The distance between elements.
+    pub step: Option<i64>,
+}
+
+impl SliceBounds {
+    /// The slice of an axis of this size; `None` if a bound is out of range and would be clamped, or the
+    /// step is 0.
+    pub(super) fn slice(&self, size: usize) -> Option<AxisSlice> {
+        let is_in_range =
+            |bound: Option<i64>| bound.is_none_or(|bound| bound.unsigned_abs() <= size as u64);
+        let slice = AxisSlice::python(self.start, self.stop, self.step, size).ok()?;
+        (is_in_range(self.start) && is_in_range(self.stop)).then_some(slice)
+    }
+
+    /// Whether the first index is the same for all sizes of the axis.
+    pub(super) fn has_fixed_start(&self) -> bool {
+        self.step.is_none_or(|step| step > 0) && self.start.is_none_or(|start| start >= 0)
+    }
+
+    /// Whether the number of elements is the same for all sizes of the axis.
+    pub(super) fn has_fixed_count(&self) -> bool {
+        self.has_fixed_start() && self.stop.is_some_and(|stop| stop >= 0)
+    }
+}
+
+/// The axis of a slice, with its bounds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct WrittenSlice {
+    pub(super) operand: ValueId,
+    pub(super) result: ValueId,
+    pub(super) axis: usize,
+    pub(super) bounds: SliceBounds,
+}
+
+/// A reshape whose sizes do not pin those of its operand.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FreeReshape {
+    pub(super) operand: ValueId,
+    pub(super) result: ValueId,
+    /// The axis of the result whose size follows from the others.
+    pub(super) inferred: usize,
+}
 
 /// The number of elements along some axes, minus a number.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +80,8 @@ pub struct SizeFacts {
     pinned: BTreeMap<(ValueId, usize), &'static str>,
     /// Pairs of values with equal shapes.
     equal_shapes: Vec<(ValueId, ValueId)>,
+    slices: Vec<WrittenSlice>,
+    reshapes: Vec<FreeReshape>,
     counts: Vec<(ValueId, ElementCount)>,
     /// The indices in `counts` of each key.
     count_indices: BTreeMap<CountKey, Vec<usize>>,
@@ -48,6 +102,71 @@ impl SizeFacts {
         if value != other {
             self.equal_shapes.push((value, other));
         }
+    }
+
+    /// States the bounds as written of the slice of `operand` along this axis. The result may be the operand
+    /// itself. A slice whose first index depends on the size of the axis pins the size.
+    pub fn slice(&mut self, [operand, result]: [ValueId; 2], axis: usize, bounds: SliceBounds) {
+        let reason = "a slice of it is taken";
+        if !bounds.has_fixed_start() {
+            self.pin(operand, axis, reason);
+        }
+        if bounds.has_fixed_count() {
+            self.pin(result, axis, reason);
+        }
+        self.slices.push(WrittenSlice { operand, result, axis, bounds });
+    }
+
+    /// States that the size of the axis `inferred` of a reshape follows from its other sizes and those of
+    /// its operand. The result may be the operand itself.
+    pub fn reshape(&mut self, [operand, result]: [ValueId; 2], inferred: usize) {
+        self.reshapes.push(FreeReshape { operand, result, inferred });
+    }
+
+    /// Adds the facts of another graph, whose values are these values. Names are left out.
+    pub fn inline(&mut self, facts: &SizeFacts, values: &[ValueId]) {
+        let value = |of: ValueId| values.get(of.index()).copied();
+        for (&(of, axis), reason) in &facts.pinned {
+            value(of).into_iter().for_each(|of| self.pin(of, axis, reason));
+        }
+        for &(of, other) in &facts.equal_shapes {
+            value(of).zip(value(other)).into_iter().for_each(|(of, other)| self.equate(of, other));
+        }
+        for &WrittenSlice { operand, result, axis, bounds } in &facts.slices {
+            let slice = value(operand).zip(value(result));
+            let slice =
+                slice.map(|(operand, result)| WrittenSlice { operand, result, axis, bounds });
+            self.slices.extend(slice);
+        }
+        for &FreeReshape { operand, result, inferred } in &facts.reshapes {
+            let reshape = value(operand).zip(value(result));
+            self.reshapes.extend(reshape.map(|(operand, result)| FreeReshape {
+                operand,
+                result,
+                inferred,
+            }));
+        }
+        for (of, ElementCount { axes, correction }) in &facts.counts {
+            let axes = axes.iter().map(|&(of, axis)| Some((value(of)?, axis)));
+            if let (Some(of), Some(axes)) = (value(*of), axes.collect()) {
+                self.add_count(of, axes, *correction);
+            }
+        }
+    }
+
+    /// Whether a value is a count.
+    pub fn is_count(&self, value: ValueId) -> bool {
+        self.counts.iter().any(|(count, _)| *count == value)
+    }
+
+    /// The slices with the bounds as written.
+    pub(super) fn slices(&self) -> &[WrittenSlice] {
+        &self.slices
+    }
+
+    /// The reshapes whose sizes do not pin those of their operands.
+    pub(super) fn reshapes(&self) -> &[FreeReshape] {
+        &self.reshapes
     }
 
     /// Names the size of this axis. Sizes with one name are equal.

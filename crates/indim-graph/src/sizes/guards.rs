@@ -4,18 +4,21 @@ use core::fmt;
 use indim_shape::ErrorCode;
 
 use super::classes::PinReason;
+use super::derivation::Derivation;
 use super::size::Size;
+use super::symbols::{Symbols, resolve};
 use crate::graph::{Graph, ValueId};
 use crate::terminal::printable;
 
 /// Minimum size of a symbol. An axis of size 0 or 1 has no symbol, because other broadcasts are legal for it.
-const MIN_SYMBOL_SIZE: usize = 2;
+pub(super) const MIN_SYMBOL_SIZE: usize = 2;
 
 /// Maximum size of a symbol, in elements: indices and sizes of a symbol fit in an `i32`.
 pub(super) const MAX_SYMBOL_SIZE: usize = i32::MAX as usize;
 
 /// The parameter sizes that a graph is valid for: axes with the same symbol have the same size, from 2 to
-/// 2^31 - 1, and an axis with a number has that size. Every array of the graph must also fit into memory.
+/// 2^31 - 1, and an axis with a number has that size. A size that follows from others, such as that of a
+/// slice, must be at least 2 too, unless it is a number. Every array of the graph must also fit into memory.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -43,6 +46,10 @@ pub struct Guards {
     /// The reason why each of these sizes is a number; not used for symbols.
     pub(super) reasons: Vec<Vec<PinReason>>,
     pub(super) symbol_count: usize,
+    /// The symbols that follow from those of the parameters, in order.
+    derived: Vec<Derivation<Size>>,
+    /// Sizes that must follow from others.
+    checks: Vec<(Derivation<Size>, Size)>,
     /// The name of each symbol, if it has one.
     symbol_names: Vec<Option<String>>,
     /// Names of sizes that are numbers, each with the index of a parameter and its axis of this size.
@@ -53,7 +60,7 @@ pub struct Guards {
 }
 
 impl Guards {
-    /// The number of symbols.
+    /// The number of symbols that are sizes of parameters.
     pub fn symbol_count(&self) -> usize {
         self.symbol_count
     }
@@ -63,7 +70,8 @@ impl Guards {
         &self.parameters
     }
 
-    /// The size of each symbol for these parameter shapes.
+    /// The size of each symbol for these parameter shapes: first those of the parameters, then those that
+    /// follow from them, such as the size of a slice.
     ///
     /// # Errors
     /// `guard-not-met`: the first guard that does not hold.
@@ -98,11 +106,12 @@ impl Guards {
                 return Err(self.error(parameter, axis, violation));
             }
         }
+        let error = |kind| GuardError { name: String::new(), axis: 0, kind };
+        let symbols = resolve(&self.derived, &self.checks, symbols);
+        let symbols = symbols.ok_or_else(|| error(GuardErrorKind::Derived))?;
         match self.symbols_fit(&symbols) {
             true => Ok(symbols),
-            false => {
-                Err(GuardError { name: String::new(), axis: 0, kind: GuardErrorKind::TooLarge })
-            }
+            false => Err(error(GuardErrorKind::TooLarge)),
         }
     }
 
@@ -227,6 +236,10 @@ impl fmt::Display for Guards {
         match symbols.is_empty() {
             true => Ok(()),
             false => write!(formatter, "; {} >= {MIN_SYMBOL_SIZE}", symbols.join(", ")),
+        }?;
+        match self.derived.is_empty() && self.checks.is_empty() {
+            true => Ok(()),
+            false => formatter.write_str("; slices and reshapes must fit"),
         }
     }
 }
@@ -237,7 +250,7 @@ pub(super) fn guards(
     graph: &Graph,
     sizes: &[Vec<Size>],
     reasons: Vec<Vec<PinReason>>,
-    symbol_count: usize,
+    symbols: &Symbols,
 ) -> Guards {
     let mut shapes: Vec<(Vec<Size>, usize)> = Vec::new();
     for (value, node) in graph.iter() {
@@ -254,8 +267,10 @@ pub(super) fn guards(
         names: (0..graph.parameters().len()).map(|i| graph.parameter_name(i).to_owned()).collect(),
         parameters: graph.parameters().iter().map(of_parameter).collect(),
         reasons,
-        symbol_count,
-        symbol_names: vec![None; symbol_count],
+        symbol_count: symbols.parameter_count,
+        derived: symbols.derived.clone(),
+        checks: symbols.checks.clone(),
+        symbol_names: vec![None; symbols.parameter_count],
         fixed_names: Vec::new(),
         shapes,
     }
@@ -272,7 +287,7 @@ enum GuardViolation {
 /// The first guard of a graph that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardError {
-    /// The parameter; empty if an intermediate array is too large.
+    /// The parameter; empty if the error is about intermediate arrays.
     name: String,
     axis: usize,
     kind: GuardErrorKind,
@@ -284,6 +299,7 @@ enum GuardErrorKind {
     Number { size: usize, number: usize, reason: &'static str },
     Range { size: usize },
     Unequal { size: usize, known: usize, first: String, of_first: usize },
+    Derived,
     TooLarge,
 }
 
@@ -321,6 +337,9 @@ impl fmt::Display for GuardError {
                 "axis {axis} of `{name}` is {size}, but must be {known} like axis {of_first} of `{first}`",
                 first = printable(first),
             ),
+            GuardErrorKind::Derived => {
+                formatter.write_str("a slice or reshape of these sizes needs another program")
+            }
             GuardErrorKind::TooLarge => {
                 formatter.write_str("an intermediate array would not fit into memory")
             }

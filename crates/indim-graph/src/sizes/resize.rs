@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashMapExt, HashSet};
 use indim_ops::ArrayType;
 
 use super::classes::{PinReason, SizeClasses};
@@ -11,6 +10,7 @@ use super::facts::SizeFacts;
 use super::guards::{Guards, guards};
 use super::shaped::ShapedGraph;
 use super::size::Size;
+use super::symbols::{Symbols, sizes};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::views::AxisSlice;
 
@@ -35,6 +35,8 @@ pub struct SymbolicGraph {
     /// The size of each axis of each value.
     sizes: Vec<Vec<Size>>,
     guards: Guards,
+    /// The number that represents each symbol in the passes.
+    representatives: Vec<usize>,
     /// The constants that depend on symbols.
     counts: Vec<SymbolicCount>,
 }
@@ -52,20 +54,15 @@ impl SymbolicGraph {
     /// Finds the symbols of a graph. `facts` are the facts about sizes that only its builder knows.
     pub fn new(graph: &Graph, facts: &SizeFacts) -> SymbolicGraph {
         let mut classes = SizeClasses::of(graph, facts);
-        let symbols = symbols(graph, &mut classes);
-        let is_supported = graph.iter().all(|(value, node)| {
-            (0..node.array_type.shape.rank()).all(|axis| {
-                let class = classes.class(value, axis);
-                classes.reason(class).is_some() || symbols.contains_key(&class)
-            })
-        });
-        let none = HashMap::new();
-        let symbols = if is_supported { &symbols } else { &none };
+        let symbols = Symbols::find(graph, &mut classes).unwrap_or_default();
         let mut symbolic = SymbolicGraph::with(graph, &mut classes, symbols, UNSUPPORTED_SIZE);
-        if !symbolic.guards.symbols_fit(&symbolic.representative_sizes()) {
-            symbolic = SymbolicGraph::with(graph, &mut classes, &none, TOO_LARGE);
+        let none = |classes: &mut SizeClasses, reason| {
+            SymbolicGraph::with(graph, classes, Symbols::default(), reason)
+        };
+        if !symbolic.guards.symbols_fit(&symbolic.representatives) {
+            symbolic = none(&mut classes, TOO_LARGE);
         } else if !symbolic.accepts_own_sizes() {
-            symbolic = SymbolicGraph::with(graph, &mut classes, &none, TOO_LARGE_IF_NONEMPTY);
+            symbolic = none(&mut classes, TOO_LARGE_IF_NONEMPTY);
         }
         let named_axes =
             facts.named_axes().iter().filter(|(value, ..)| value.index() < graph.len());
@@ -85,15 +82,15 @@ impl SymbolicGraph {
         symbolic
     }
 
-    /// The graph with these symbols for classes of axes. `symbols` maps a class to its symbol. Other sizes
-    /// are numbers, with the reason of their class or else `reason`.
+    /// The graph with these symbols. Other sizes are numbers, with the reason of their class or else
+    /// `reason`.
     fn with(
         graph: &Graph,
         classes: &mut SizeClasses,
-        symbols: &HashMap<usize, usize>,
+        symbols: Symbols,
         reason: PinReason,
     ) -> SymbolicGraph {
-        let sizes = sizes(graph, classes, symbols);
+        let sizes = sizes(graph, classes, &symbols);
         let mut reasons = Vec::with_capacity(graph.parameters().len());
         for &parameter in graph.parameters() {
             let axes = 0..graph[parameter].array_type.shape.rank();
@@ -103,8 +100,9 @@ impl SymbolicGraph {
             };
             reasons.push(axes.map(reason_of).collect());
         }
-        let guards = guards(graph, &sizes, reasons, symbols.len());
-        SymbolicGraph { graph: graph.clone(), sizes, guards, counts: Vec::new() }
+        let guards = guards(graph, &sizes, reasons, &symbols);
+        let representatives = symbols.representatives;
+        SymbolicGraph { graph: graph.clone(), sizes, guards, representatives, counts: Vec::new() }
     }
 
     /// Whether the sizes of the graph itself meet the guards. They do not if only an axis of size 0 keeps an
@@ -145,7 +143,10 @@ impl SymbolicGraph {
             }
             let shape = sizes.iter().map(|size| size.resolve(symbols)).collect::<Vec<usize>>();
             let kind = match &node.kind {
-                NodeKind::Slice(slices) => NodeKind::Slice(resized_slices(slices, sizes, symbols)),
+                NodeKind::Slice(slices) => {
+                    let operand = &self.sizes[node.operands[0].index()];
+                    NodeKind::Slice(resized_slices(slices, [operand, sizes], symbols))
+                }
                 kind => kind.clone(),
             };
             let array_type = ArrayType::new(node.array_type.dtype, shape);
@@ -157,7 +158,7 @@ impl SymbolicGraph {
     /// The graph that is compiled for all sizes: [`SymbolicGraph::counts`] are scalar parameters after the
     /// parameters of the graph, and each value has its symbolic shape.
     pub fn shaped(&self) -> ShapedGraph<'static> {
-        let graph = self.resized(&self.representative_sizes());
+        let graph = self.resized(&self.representatives);
         as_parameters(&graph, &self.sizes, &self.counts)
     }
 
@@ -165,57 +166,18 @@ impl SymbolicGraph {
     pub fn counts(&self) -> &[SymbolicCount] {
         &self.counts
     }
-
-    /// A size for each symbol, different from the others and from every number in the graph. Passes compare
-    /// numbers, and so find no two sizes equal that differ in some binding.
-    fn representative_sizes(&self) -> Vec<usize> {
-        let numbers = self.sizes.iter().flatten().filter_map(|size| size.known());
-        let numbers: HashSet<usize> = numbers.collect();
-        let distinct = (MIN_REPRESENTATIVE..).filter(|size| !numbers.contains(size));
-        distinct.take(self.guards.symbol_count()).collect()
-    }
 }
 
-/// The smallest representative size: above the sizes that passes treat specially, and small, so that products
-/// of sizes are small.
-const MIN_REPRESENTATIVE: usize = 67;
-
-/// The symbol of each class that contains an axis of a parameter and is not a number, in the order of the
-/// axes.
-fn symbols(graph: &Graph, classes: &mut SizeClasses) -> HashMap<usize, usize> {
-    let mut symbols: HashMap<usize, usize> = HashMap::new();
-    for &parameter in graph.parameters() {
-        for axis in 0..graph[parameter].array_type.shape.rank() {
-            let class = classes.class(parameter, axis);
-            if classes.reason(class).is_none() {
-                let next = symbols.len();
-                symbols.entry(class).or_insert(next);
-            }
-        }
-    }
-    symbols
-}
-
-fn sizes(
-    graph: &Graph,
-    classes: &mut SizeClasses,
-    symbols: &HashMap<usize, usize>,
-) -> Vec<Vec<Size>> {
-    let of_node = |(value, node): (ValueId, &Node)| {
-        let size = |(axis, &number): (usize, &usize)| {
-            let symbol = symbols.get(&classes.class(value, axis));
-            symbol.map_or(Size::Known(number), |&symbol| Size::Symbol(symbol))
-        };
-        node.array_type.shape.iter().enumerate().map(size).collect()
-    };
-    graph.iter().map(of_node).collect()
-}
-
-/// Slices along symbols are whole axes.
-fn resized_slices(slices: &[AxisSlice], sizes: &[Size], symbols: &[usize]) -> Arc<[AxisSlice]> {
-    let resized = |(slice, size): (&AxisSlice, &Size)| match size {
-        Size::Symbol(symbol) => AxisSlice::whole(symbols[*symbol]),
+/// The slices with these sizes of their results. Only the size of a slice varies, not its start and step.
+fn resized_slices(
+    slices: &[AxisSlice],
+    [operand, result]: [&[Size]; 2],
+    symbols: &[usize],
+) -> Arc<[AxisSlice]> {
+    let resized = |(slice, (from, to)): (&AxisSlice, (&Size, &Size))| match to {
         Size::Known(_) => *slice,
+        Size::Symbol(_) if from == to => AxisSlice::whole(to.resolve(symbols)),
+        Size::Symbol(_) => AxisSlice::new(slice.start(), to.resolve(symbols), slice.step()),
     };
-    slices.iter().zip(sizes).map(resized).collect()
+    slices.iter().zip(operand.iter().zip(result)).map(resized).collect()
 }

@@ -141,9 +141,8 @@ impl<'g> ShapedGraph<'g> {
     /// If a pass has added a value with the size of a symbol, and no node connects this axis to others.
     pub fn verify(&self) {
         let mut representatives: HashMap<usize, Size> = HashMap::new();
-        for &parameter in self.parameters() {
-            let numbers = self[parameter].array_type.shape.iter();
-            let sizes = self.shape(parameter).iter().zip(numbers);
+        for (value, node) in self.iter() {
+            let sizes = self.shape(value).iter().zip(node.array_type.shape.iter());
             let symbols = sizes.filter(|(size, _)| size.symbol().is_some());
             representatives.extend(symbols.map(|(&size, &number)| (number, size)));
         }

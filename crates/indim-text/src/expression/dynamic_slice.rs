@@ -56,6 +56,7 @@ impl Elaborator<'_, '_> {
             let error = GraphError::new(kind, call.function.name(), Vec::new());
             return Err(self.graph_error(error, call.nodes, call.mark));
         }
+        self.builder.pin(starts, 0, "it has a start for each axis");
         let start = |(axis, &size): (usize, &usize)| {
             let start = self.graph(call, self.builder.index(starts, &[Index::At(axis as i64)]))?;
             self.graph(call, self.builder.starts_from_end(&start, size))

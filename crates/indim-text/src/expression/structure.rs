@@ -43,7 +43,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             ),
             StructuralFunction::Reshape => {
                 let x = self.value(nodes[0])?;
-                self.builder.reshape(&x, self.reshape_target(&x, &call)?)
+                let (shape, inferred) = self.reshape_target(&x, &call)?;
+                self.builder.reshape_inferred(&x, shape, inferred)
             }
             StructuralFunction::Transpose => return self.transpose(&call),
             StructuralFunction::Iota => {
@@ -122,26 +123,28 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    /// The target shape of a reshape. One size may be -1 and is inferred from the number of elements.
-    fn reshape_target(&self, x: &Value, call: &StructuralCall<'_>) -> ElaborateResult<Shape> {
+    /// The target shape of a reshape, and the axis whose size is -1, which is inferred from the number of
+    /// elements.
+    fn reshape_target(&self, x: &Value, call: &StructuralCall<'_>) -> ReshapeTarget {
         let target = call.integers(&[AttributeKey::Shape]).unwrap_or_default();
         let Some(inferred) = target.iter().position(|size| *size == -1) else {
-            return call.sizes();
+            return Ok((call.sizes()?, None));
         };
         let not_inferable = || ExprError::new(ExprErrorKind::SizeNotInferable, call.mark);
-        let known_product: Option<usize> = target
-            .iter()
-            .enumerate()
-            .filter(|(axis, _)| *axis != inferred)
-            .try_fold(1usize, |product, (_, size)| {
-                product.checked_mul(usize::try_from(*size).ok()?)
-            });
+        let mut known_axes = (0..target.len()).filter(|axis| *axis != inferred);
+        let known_product = known_axes.try_fold(1usize, |product, axis| {
+            product.checked_mul(usize::try_from(target[axis]).ok()?)
+        });
         let count = self.array_shape(x, call.mark)?.element_count().map_err(|_| not_inferable())?;
         let known_product = known_product.filter(|product| *product != 0 && count % product == 0);
         let size = count / known_product.ok_or_else(not_inferable)?;
-        Ok(target.iter().map(|&given| usize::try_from(given).unwrap_or(size)).collect())
+        let sizes = target.iter().map(|&given| usize::try_from(given).unwrap_or(size));
+        Ok((sizes.collect(), Some(inferred)))
     }
 }
+
+/// The target shape of a reshape, and the axis whose size is inferred.
+type ReshapeTarget = ElaborateResult<(Shape, Option<usize>)>;
 
 impl StructuralCall<'_> {
     fn integers(&self, keys: &[AttributeKey]) -> Option<&[i64]> {

@@ -63,6 +63,7 @@ impl BranchRule<'_> {
             values: &values,
             wrt: &self.depends[1..],
             integers: &self.integers[1..],
+            facts: None,
         };
         let graph = region.graph();
         let mut sweep = Sweep::new(graph, &b, parameters)?;

@@ -167,7 +167,7 @@ fn body_rule(body: &Region, arguments: &LoopArguments) -> Result<Graph, GraphErr
     };
     let integers: Vec<Option<i128>> = arguments.integers.iter().enumerate().map(known).collect();
     let wrt = &arguments.depends;
-    let parameters = SweptParameters { values: &values, wrt, integers: &integers };
+    let parameters = SweptParameters { values: &values, wrt, integers: &integers, facts: None };
     let mut sweep = Sweep::new(graph, &b, parameters)?.of_body();
     let dependent: Vec<usize> = (0..wrt.len()).filter(|&index| wrt[index]).collect();
     let types = body.parameter_types().enumerate().filter(|(index, _)| wrt[*index]);

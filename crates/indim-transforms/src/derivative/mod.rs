@@ -39,7 +39,7 @@ mod take;
 mod trip_count;
 
 use indim_graph::{
-    Graph, GraphError, GraphErrorKind, Literal, Node, NodeKind, ValueId, remove_unused,
+    Graph, GraphError, GraphErrorKind, Literal, Node, NodeKind, SizeFacts, ValueId, remove_unused,
 };
 use indim_ops::{ArrayType, DTypeClass};
 
@@ -200,17 +200,81 @@ fn derive(
 ) -> Result<Graph, GraphError> {
     let b = GraphBuilder::new();
     let parameters = parameters_in(graph, &b)?;
-    let mut differentiated = vec![false; parameters.len()];
-    let mut values = Vec::with_capacity(wrt.len());
-    for &index in wrt {
-        values.push(differentiable(graph, index)?);
-        differentiated[index] = true;
-    }
-    let integers = vec![None; parameters.len()];
+    check_differentiable(graph, wrt)?;
+    let seeds = seeds_of(graph, &b, seeds)?;
+    let outputs = swept(&b, (graph, None), &parameters, wrt, seeds, primals)?;
+    Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+}
+
+/// Adds the outputs of `graph` to a builder, then the gradients with respect to the parameters `wrt`, for
+/// these arguments. `facts` are the size facts of the graph's builder: the sizes that vary in the graph vary
+/// in its gradients. `cotangents` has one for each output of floats or complex numbers; without them the
+/// graph has one output, a real scalar.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::SymbolicGraph;
+/// use indim_ops::{DType, ReduceOp};
+/// use indim_transforms::inline_gradients;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F64, [3])?;
+/// let graph = b.finish(&[b.reduce(ReduceOp::Add, x.square(), 0)?])?;
+///
+/// let outer = GraphBuilder::new();
+/// let y = outer.parameter("y", DType::F64, [3])?;
+/// let results = inline_gradients(&outer, (&graph, &b.size_facts()), &[y], &[0], None)?;
+/// let symbolic = SymbolicGraph::new(&outer.finish(&results)?, &outer.size_facts());
+/// assert_eq!(symbolic.guards().to_string(), "y: [n]; n >= 2");
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+///
+/// # Errors
+/// `not-one-number` without cotangents, unless the graph has one output, a real scalar; those of
+/// [`Differentiate::vjp`].
+#[track_caller]
+pub fn inline_gradients(
+    b: &GraphBuilder,
+    (graph, facts): (&Graph, &SizeFacts),
+    arguments: &[Value],
+    wrt: &[usize],
+    cotangents: Option<&[Value]>,
+) -> Result<Vec<Value>, GraphError> {
+    let arguments = arguments.iter().map(|argument| b.local(argument));
+    let arguments = arguments.collect::<Result<Vec<Value>, GraphError>>()?;
+    check_differentiable(graph, wrt)?;
+    let seeds = match cotangents {
+        None => seeds_of(graph, b, Seeds::One)?,
+        Some(cotangents) => {
+            let mut cotangents = cotangents.iter();
+            let outputs = graph.outputs().iter();
+            let seed = |&output: &ValueId| match has_derivatives(&graph[output].array_type) {
+                true => cotangents.next().map(|cotangent| b.local(cotangent)).transpose(),
+                false => Ok(None),
+            };
+            outputs.map(seed).collect::<Result<_, GraphError>>()?
+        }
+    };
+    swept(b, (graph, Some(facts)), &arguments, wrt, seeds, PrimalOutputs::Included)
+}
+
+/// The gradients of a graph for these arguments, values of the builder, from the cotangents of its outputs.
+#[track_caller]
+fn swept(
+    b: &GraphBuilder,
+    (graph, facts): (&Graph, Option<&SizeFacts>),
+    arguments: &[Value],
+    wrt: &[usize],
+    seeds: Vec<Option<Value>>,
+    primals: PrimalOutputs,
+) -> Result<Vec<Value>, GraphError> {
+    let mut differentiated = vec![false; arguments.len()];
+    wrt.iter().for_each(|&index| differentiated[index] = true);
+    let integers = vec![None; arguments.len()];
     let parameters =
-        SweptParameters { values: &parameters, wrt: &differentiated, integers: &integers };
-    let mut sweep = Sweep::new(graph, &b, parameters)?;
-    for (&output, seed) in graph.outputs().iter().zip(seeds_of(graph, &b, seeds)?) {
+        SweptParameters { values: arguments, wrt: &differentiated, integers: &integers, facts };
+    let mut sweep = Sweep::new(graph, b, parameters)?;
+    for (&output, seed) in graph.outputs().iter().zip(seeds) {
         if let Some(seed) = seed {
             sweep.add(output, seed);
         }
@@ -222,10 +286,16 @@ fn derive(
         PrimalOutputs::Omitted => Vec::new(),
     };
     sweep.run()?;
-    for parameter in values {
-        outputs.push(sweep.gradient(parameter)?);
+    for &index in wrt {
+        outputs.push(sweep.gradient(graph.parameters()[index])?);
     }
-    Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+    Ok(outputs)
+}
+
+/// Checks that each of these parameters exists and is differentiable.
+#[track_caller]
+fn check_differentiable(graph: &Graph, wrt: &[usize]) -> Result<(), GraphError> {
+    wrt.iter().try_for_each(|&index| differentiable(graph, index).map(drop))
 }
 
 /// Adds the parameters of the graph to `b`, which has none yet.

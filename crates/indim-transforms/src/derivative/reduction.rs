@@ -4,7 +4,6 @@
 
 use indim_graph::{Graph, GraphError, NodeKind, ValueId};
 use indim_ops::{DType, ReduceOp};
-use indim_shape::Shape;
 
 use super::rule::conjugate;
 use super::structural::broadcast_by_map;
@@ -21,13 +20,18 @@ pub(super) struct ReductionChain {
     kept_axes: Vec<usize>,
     /// The axes of the source that are reduced, in ascending order.
     reduced_axes: Vec<usize>,
-    /// The shape of the source.
-    shape: Shape,
+    /// The source in the builder of the derivatives.
+    like: Value,
 }
 
 impl ReductionChain {
-    /// The longest chain that ends at a reduction.
-    pub(super) fn ending_at(graph: &Graph, end: ValueId) -> ReductionChain {
+    /// The longest chain that ends at a reduction. `value` returns the value in the builder of the
+    /// derivatives.
+    pub(super) fn ending_at(
+        graph: &Graph,
+        end: ValueId,
+        value: impl Fn(ValueId) -> Value,
+    ) -> ReductionChain {
         let NodeKind::Reduce { op, .. } = graph[end].kind else {
             unreachable!("invariant: a chain ends at a reduction")
         };
@@ -38,17 +42,16 @@ impl ReductionChain {
             axes.push(axis);
             source = graph[source].operands[0];
         }
-        let shape = graph[source].array_type.shape.clone();
-        let mut kept_axes: Vec<usize> = (0..shape.rank()).collect();
+        let mut kept_axes: Vec<usize> = (0..graph[source].array_type.shape.rank()).collect();
         let mut reduced_axes: Vec<usize> =
             axes.iter().rev().map(|&axis| kept_axes.remove(axis)).collect();
         reduced_axes.sort_unstable();
-        ReductionChain { op, source, kept_axes, reduced_axes, shape }
+        ReductionChain { op, source, kept_axes, reduced_axes, like: value(source) }
     }
 
     /// A value with the kept axes, broadcast along the reduced ones.
     fn broadcast(&self, value: &Value) -> BuildResult {
-        broadcast_by_map(value, self.kept_axes.clone(), &self.shape)
+        broadcast_by_map(value, self.kept_axes.clone(), &self.like)
     }
 
     /// A value with the source's shape, reduced along the reduced axes.

@@ -2,10 +2,10 @@
 
 use indim_graph::{AxisSlice, GraphError, Literal};
 use indim_ops::{ArrayType, DType, DTypeClass, ReduceOp};
-use indim_shape::{AxisMap, Shape};
+use indim_shape::AxisMap;
 
 use crate::BuildResult;
-use indim_builder::Value;
+use indim_builder::{NodeAccess, Value};
 
 /// Converts the cotangent back: to the real part if a float became complex, or to a complex number without an
 /// imaginary part if a complex number became real.
@@ -15,7 +15,7 @@ pub(super) fn convert(operand: &Value, cotangent: &Value) -> BuildResult {
 
 /// Reshapes the cotangent back.
 pub(super) fn reshape(operand: &Value, cotangent: &Value) -> BuildResult {
-    cotangent.builder().reshape(cotangent, operand.array_type()?.shape)
+    cotangent.builder().reshape_like(cotangent, operand)
 }
 
 /// Pads the cotangent with zeros, so that its elements are where the slice read them.
@@ -71,7 +71,7 @@ pub(super) fn broadcast_in_dim(map: &AxisMap, operand: &Value, cotangent: &Value
     let sum = sum_axes(cotangent, &summed_axes)?;
     let operand_axis = |axis: &usize| map.iter().position(|to| to == axis);
     let map = kept.iter().filter_map(operand_axis).collect::<Vec<usize>>();
-    broadcast_by_map(&sum, map, &shape)
+    broadcast_by_map(&sum, map, operand)
 }
 
 /// The sums along `axes`, which are ascending and removed, in double precision and rounded once.
@@ -96,8 +96,8 @@ pub(super) fn sum_dtype(dtype: DType) -> DType {
     }
 }
 
-/// Broadcasts `x` to `shape`: axis `i` maps to axis `map[i]`, which has the same size.
-pub(super) fn broadcast_by_map(x: &Value, map: Vec<usize>, shape: &Shape) -> BuildResult {
+/// Broadcasts `x` to the shape of `like`: axis `i` maps to axis `map[i]`, which has the same size.
+pub(super) fn broadcast_by_map(x: &Value, map: Vec<usize>, like: &Value) -> BuildResult {
     let dims: Vec<i64> = map.into_iter().map(|axis| axis as i64).collect();
-    x.builder().broadcast_in_dim(x, &dims, shape)
+    x.builder().broadcast_like(x, &dims, like)
 }

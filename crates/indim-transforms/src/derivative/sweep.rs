@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use indim_graph::{Graph, GraphError, GraphErrorKind, Node, NodeKind, SortResult, ValueId};
+use indim_graph::{
+    Graph, GraphError, GraphErrorKind, Literal, Node, NodeKind, SizeFacts, SortResult, ValueId,
+};
 
 use indim_ops::ScatterOp;
 
@@ -48,6 +50,8 @@ pub(super) struct SweptParameters<'a> {
     pub(super) wrt: &'a [bool],
     /// The integers among them that are known.
     pub(super) integers: &'a [Option<i128>],
+    /// The size facts of the graph; without them every size counts as fixed.
+    pub(super) facts: Option<&'a SizeFacts>,
 }
 
 impl<'a> Sweep<'a> {
@@ -71,7 +75,9 @@ impl<'a> Sweep<'a> {
             matches!(node.kind, NodeKind::While { .. }) && sweep.depends(value)
         };
         match graph.iter().any(depends) {
-            false => sweep.values = builder.inline_nodes(graph, parameters.values),
+            false => {
+                sweep.values = builder.inline_nodes(graph, parameters.facts, parameters.values)
+            }
             true => sweep.add_nodes(parameters.values)?,
         }
         Ok(sweep)
@@ -153,6 +159,8 @@ impl<'a> Sweep<'a> {
     /// Adds to the cotangent of a value.
     pub(super) fn add(&mut self, value: ValueId, cotangent: Value) {
         if self.depends(value) {
+            // A size that a rule used as a number is then one of the value too.
+            self.builder.equate(&cotangent, &self.values[value.index()]);
             add_term(&mut self.cotangents[value.index()], cotangent);
         }
     }
@@ -308,7 +316,8 @@ impl<'a> Sweep<'a> {
                 Ok(vec![(node.operands[0], to_operand), (node.operands[2], to_updates)])
             }
             NodeKind::Reduce { .. } => {
-                let chain = reduction::ReductionChain::ending_at(self.graph, value);
+                let in_builder = |value| self.value(value);
+                let chain = reduction::ReductionChain::ending_at(self.graph, value, in_builder);
                 let source = self.value(chain.source);
                 let contribution =
                     reduction::cotangent(&chain, &source, &self.value(value), cotangent)?;
@@ -403,7 +412,11 @@ impl<'a> Sweep<'a> {
     pub(super) fn gradient(&self, parameter: ValueId) -> BuildResult {
         match &self.cotangents[parameter.index()] {
             Some(cotangent) => Ok(cotangent.clone()),
-            None => self.builder.zeros(&self.graph[parameter].array_type),
+            None => {
+                let zero = Literal::Int(0);
+                let zero = self.builder.literal(zero, self.graph[parameter].array_type.dtype)?;
+                self.builder.broadcast_like(zero, &[], &self.value(parameter))
+            }
         }
     }
 }

@@ -1,0 +1,105 @@
+//! Sizes that follow from other sizes: those of slices and reshapes.
+//!
+//! A derivation computes a size from others at each binding. The class of the axis is a symbol of its own,
+//! so nests and code see no arithmetic: `n - 1` is a symbol like `n`. A second derivation of one class is a
+//! check that its result is the same.
+
+use super::facts::SliceBounds;
+use super::size::Size;
+
+/// How the size of an axis follows from sizes `S`: axes while classes are found, then [`Size`].
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Derivation<S> {
+    /// The number of elements of a slice. It is valid only if the bounds are in range, if the slice begins at
+    /// `start`, because nests have this number as an offset, and if `is_whole` tells whether it is the whole
+    /// axis, because the graph then has no node for it.
+    Slice {
+        /// The sliced axis.
+        of: S,
+        bounds: SliceBounds,
+        start: usize,
+        is_whole: bool,
+    },
+    /// The product of `of`, divided by the product of `by` without remainder: the axis of a reshape.
+    Quotient { of: Vec<S>, by: Vec<S> },
+}
+
+impl<S: Copy> Derivation<S> {
+    /// The sizes from which the size follows.
+    pub(super) fn sources(&self) -> impl Iterator<Item = S> + '_ {
+        let (first, second): (&[S], &[S]) = match self {
+            Derivation::Slice { of, .. } => (core::slice::from_ref(of), &[]),
+            Derivation::Quotient { of, by } => (of, by),
+        };
+        first.iter().chain(second).copied()
+    }
+
+    /// The derivation from `size(source)` for each source.
+    pub(super) fn map<T>(&self, size: impl FnMut(S) -> T) -> Derivation<T> {
+        let mut sizes = self.sources().map(size);
+        match self {
+            &Derivation::Slice { bounds, start, is_whole, .. } => {
+                let of = sizes.next().expect("invariant: a slice has one source");
+                Derivation::Slice { of, bounds, start, is_whole }
+            }
+            Derivation::Quotient { of, .. } => {
+                let of = sizes.by_ref().take(of.len()).collect();
+                Derivation::Quotient { of, by: sizes.collect() }
+            }
+        }
+    }
+}
+
+impl Derivation<Size> {
+    /// Whether no source is a symbol.
+    pub(super) fn is_known(&self) -> bool {
+        self.sources().all(|size| size.known().is_some())
+    }
+
+    /// The size for these sizes of the symbols before it; `None` if the graph is not valid for them.
+    pub(super) fn resolve(&self, symbols: &[usize]) -> Option<usize> {
+        let product = |sizes: &[Size]| {
+            let numbers = sizes.iter().map(|size| size.resolve(symbols));
+            numbers.fold(Some(1usize), |product, size| product?.checked_mul(size))
+        };
+        match self {
+            Derivation::Slice { of, bounds, start, is_whole } => {
+                let size = of.resolve(symbols);
+                let slice = bounds.slice(size)?;
+                let is_same = slice.start() == *start && slice.is_whole(size) == *is_whole;
+                is_same.then_some(slice.count())
+            }
+            Derivation::Quotient { of, by } => {
+                let (of, by) = (product(of)?, product(by)?);
+                of.checked_rem(by).filter(|rest| *rest == 0)?;
+                Some(of / by)
+            }
+        }
+    }
+
+    /// A number that divides the size that is derived, or from which it follows.
+    pub(super) fn divisor(&self) -> usize {
+        match self {
+            Derivation::Slice { bounds, .. } => {
+                let step = bounds.step.unwrap_or(1).unsigned_abs();
+                usize::try_from(step).unwrap_or(usize::MAX)
+            }
+            Derivation::Quotient { by, .. } => {
+                let numbers = by.iter().filter_map(|size| size.known());
+                numbers.fold(1, usize::saturating_mul)
+            }
+        }
+    }
+
+    /// The largest number that is added or subtracted.
+    pub(super) fn largest_offset(&self) -> usize {
+        match self {
+            Derivation::Slice { bounds, .. } => {
+                let bounds = [bounds.start, bounds.stop].into_iter().flatten();
+                let largest = bounds.map(i64::unsigned_abs).max().unwrap_or(0);
+                usize::try_from(largest).unwrap_or(usize::MAX)
+            }
+            Derivation::Quotient { .. } => 0,
+        }
+    }
+}
