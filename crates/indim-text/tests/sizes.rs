@@ -265,6 +265,8 @@ fn guards_say_what_the_rules_relied_on() {
         ("x[-3:]", "x: [4, n]"),
         ("x[::2]", "x: [n, m]"),
         ("x[::-1]", "x: [4, n]"),
+        // The half of one symbol is no other symbol, although both are multiples of one number.
+        ("c[::2]", "c: [n, m]"),
         ("v[:8]", "v: [3]"),
         ("transpose(x) + v[:, None]", "x: [n, m], v: [m]"),
         ("reshape(x, [-1])", "x: [n, m]"),
@@ -333,6 +335,15 @@ fn the_sizes_of_the_graph_itself_meet_the_guards() {
             assert_eq!(symbolic.resized(&symbols), graph, "{text}: {x:?}");
         }
     }
+}
+
+#[test]
+fn many_reshapes_to_one_number_keep_sizes_free() {
+    let shapes: Shapes = vec![vec![4, 3], vec![4, 1], vec![3], vec![5], vec![4, 3]];
+    let terms = (2..14).map(|factor| format!("sum(reshape(x * {factor}, [-1, 4]))"));
+    let text = terms.collect::<Vec<String>>().join(" + ");
+    let guards = symbolic(&text, &shapes, None).unwrap().guards().to_string();
+    assert!(guards.starts_with("x: [n, m]"), "{guards}");
 }
 
 /// All sizes of an axis that meet the guards give the graph elaborated for them, from each first size.

@@ -59,8 +59,8 @@ impl Derivation<Size> {
     /// The size for these sizes of the symbols before it; `None` if the graph is not valid for them.
     pub(super) fn resolve(&self, symbols: &[usize]) -> Option<usize> {
         let product = |sizes: &[Size]| {
-            let numbers = sizes.iter().map(|size| size.resolve(symbols));
-            numbers.fold(Some(1usize), |product, size| product?.checked_mul(size))
+            let mut numbers = sizes.iter().map(|size| size.resolve(symbols));
+            numbers.try_fold(1usize, |product, size| product.checked_mul(size))
         };
         match self {
             Derivation::Slice { of, bounds, start, is_whole } => {
@@ -77,7 +77,8 @@ impl Derivation<Size> {
         }
     }
 
-    /// A number that divides the size that is derived, or from which it follows.
+    /// A number that divides the size that is derived, or from which it follows; at least 1. An axis of size
+    /// 0 divides nothing.
     pub(super) fn divisor(&self) -> usize {
         match self {
             Derivation::Slice { bounds, .. } => {
@@ -86,7 +87,7 @@ impl Derivation<Size> {
             }
             Derivation::Quotient { by, .. } => {
                 let numbers = by.iter().filter_map(|size| size.known());
-                numbers.fold(1, usize::saturating_mul)
+                numbers.filter(|number| *number != 0).fold(1, usize::saturating_mul)
             }
         }
     }

@@ -87,8 +87,8 @@ impl Symbols {
         Symbols { parameter_count: of_class.len(), of_class, ..Symbols::default() }
     }
 
-    /// Adds the derived symbols. `Some(false)` if a class was pinned, so that the symbols must be found again;
-    /// `None` if a source has no size yet.
+    /// Adds the derived symbols. `Some(false)` if a class was pinned, so that the symbols must be found
+    /// again; `None` if a source has no size yet.
     fn derive(&mut self, graph: &Graph, classes: &mut SizeClasses) -> Option<bool> {
         for ((value, axis), derivation) in classes.derivations().to_vec() {
             let is_unresolved = |source: Axis, symbols: &Symbols, classes: &mut SizeClasses| {
@@ -128,9 +128,9 @@ impl Symbols {
         })
     }
 
-    /// Chooses the representatives: they differ from each other and from every number in the graph, so passes,
-    /// which compare numbers, find no two sizes equal that differ in some binding. `Some(false)` if two
-    /// classes with equal sizes were merged, so that the symbols must be found again.
+    /// Chooses the representatives: they differ from each other and from every number in the graph, so
+    /// passes, which compare numbers, find no two sizes equal that differ in some binding. `Some(false)` if
+    /// two classes with equal sizes were merged, so that the symbols must be found again.
     fn represent(&mut self, graph: &Graph, classes: &mut SizeClasses) -> Option<bool> {
         let numbers = self.numbers(graph, classes);
         let own = self.own_sizes(graph, classes);
@@ -208,17 +208,23 @@ impl Symbols {
 
     /// Sizes for the symbols of parameters. They have the same remainders as the sizes of the graph by every
     /// number that divides sizes, so quotients are whole; they are far apart, so that a sum with an offset
-    /// never equals another size.
+    /// never equals another size. They grow with squares: sizes that are proportional at one attempt, such
+    /// as `n` and `2 * n`, are not proportional at the others.
     fn free_sizes(&self, own: &[usize], attempt: usize) -> Option<Vec<usize>> {
         let divisors = self.derivations().map(Derivation::divisor);
-        let modulus = divisors.fold(1, |product: usize, divisor| product.saturating_mul(divisor));
+        // The common multiple suffices, unless a quotient is divided again.
+        let modulus = match attempt % 2 {
+            0 => divisors.fold(1, common_multiple),
+            _ => divisors.fold(1, usize::saturating_mul),
+        };
         let offset = self.derivations().map(Derivation::largest_offset).max().unwrap_or(0);
         if modulus > MAX_MODULUS || offset > MAX_SYMBOL_SIZE {
             return None;
         }
         let apart = (2 * offset + MIN_REPRESENTATIVE).div_ceil(modulus);
         let size = |(symbol, own): (usize, &usize)| {
-            own % modulus + modulus * (apart + attempt) * (symbol + 1)
+            let place = symbol + 1;
+            own % modulus + modulus * (apart * place + attempt * place * place)
         };
         Some(own.iter().enumerate().map(size).collect())
     }
@@ -243,6 +249,15 @@ impl Symbols {
             }
         }
     }
+}
+
+/// The least common multiple of two numbers of at least 1; saturates.
+fn common_multiple(first: usize, second: usize) -> usize {
+    let (mut divisor, mut rest) = (first, second);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (first / divisor).saturating_mul(second)
 }
 
 /// The sizes of all symbols from those of the parameters; `None` if a derivation has no result, a check
