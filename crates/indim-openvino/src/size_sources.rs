@@ -11,7 +11,7 @@ use crate::network::Network;
 pub(super) type SizeSources = Vec<Option<(usize, usize)>>;
 
 /// Layers whose result has the shape of the first operand.
-const SAME_SHAPE: [&str; 16] = [
+const SAME_SHAPE: [&str; 17] = [
     "BatchNormInference",
     "ConvertLike",
     "CumSum",
@@ -26,21 +26,30 @@ const SAME_SHAPE: [&str; 16] = [
     "ScatterElementsUpdate",
     "ScatterNDUpdate",
     "ScatterUpdate",
+    "Selu",
     "SoftMax",
     "Swish",
 ];
 
 /// Layers whose result has the batch axis of the first operand.
-const SAME_BATCH: [&str; 10] = [
+const SAME_BATCH: [&str; 18] = [
+    "AdaptiveAvgPool",
+    "AdaptiveMaxPool",
     "AvgPool",
     "BinaryConvolution",
     "Convolution",
     "ConvolutionBackpropData",
     "DeformableConvolution",
     "DepthToSpace",
+    "ExtractImagePatches",
+    "GRUCell",
+    "GridSample",
     "GroupConvolution",
     "GroupConvolutionBackpropData",
+    "LSTMCell",
     "MaxPool",
+    "RNNCell",
+    "ReorgYolo",
     "SpaceToDepth",
 ];
 
@@ -61,6 +70,11 @@ pub(super) fn size_sources(
         "topk" => call.without_attribute_axis("axis"),
         "split" | "variadicsplit" => call.without_axes_of(1),
         "slice" => call.slice(),
+        "stridedslice" => call.strided_slice(),
+        "interpolate" => call.interpolate(),
+        "pad" => call.pad(),
+        "tile" => call.tile(),
+        "gatherelements" => call.gather_elements(),
         "transpose" => call.transpose(),
         "gather" => call.gather(),
         "matmul" => call.matmul(),
@@ -133,6 +147,64 @@ impl SizeSourceRules<'_, '_> {
         }
         let (rank, sliced) = (self.rank(0)?, (*self.sizes(1)?.first()?)?);
         Some((0..rank).map(|axis| (axis >= sliced).then_some((0, axis))).collect())
+    }
+
+    /// The axes that no entry cuts: both masks ignore the bounds, and the step is 1. Entries that add or
+    /// remove axes have no sources.
+    fn strided_slice(&self) -> Option<SizeSources> {
+        let mask = |name: &str| self.layer.integers(name).ok();
+        for name in ["new_axis_mask", "shrink_axis_mask", "ellipsis_mask"] {
+            if mask(name)?.iter().any(|&bit| bit != 0) {
+                return None;
+            }
+        }
+        let (begins, ends) = (mask("begin_mask")?, mask("end_mask")?);
+        let steps = match self.layer.sources.len() > 3 {
+            true => self.lists.read(self.network, self.layer, 3)?,
+            false => Vec::new(),
+        };
+        let sliced = (*self.sizes(1)?.first()?)?;
+        let is_set = |mask: &[i64], axis: usize| mask.get(axis).is_some_and(|&bit| bit != 0);
+        let is_whole = |axis: usize| {
+            let is_step = steps.get(axis).is_none_or(|&step| step == 1);
+            axis >= sliced || (is_set(&begins, axis) && is_set(&ends, axis) && is_step)
+        };
+        Some((0..self.rank(0)?).map(|axis| is_whole(axis).then_some((0, axis))).collect())
+    }
+
+    /// The axes that are not resized, unless there is padding.
+    fn interpolate(&self) -> Option<SizeSources> {
+        for name in ["pads_begin", "pads_end"] {
+            if self.layer.integers(name).ok()?.iter().any(|&count| count != 0) {
+                return None;
+            }
+        }
+        match self.layer.version.as_str() {
+            "opset1" => None,
+            "opset4" => self.without_axes_of(3),
+            _ => self.without_axes_of(2),
+        }
+    }
+
+    /// The axes without padding.
+    fn pad(&self) -> Option<SizeSources> {
+        let before = self.lists.read(self.network, self.layer, 1)?;
+        let after = self.lists.read(self.network, self.layer, 2)?;
+        let is_kept = before.iter().zip(&after).map(|pair| pair == (&0, &0));
+        Some(is_kept.enumerate().map(|(axis, is)| is.then_some((0, axis))).collect())
+    }
+
+    /// The axes that are repeated once. More repeats than axes of the operand add axes.
+    fn tile(&self) -> Option<SizeSources> {
+        let repeats = self.lists.read(self.network, self.layer, 1)?;
+        let is_kept = |(axis, &count): (usize, &i64)| (count == 1).then_some((0, axis));
+        let has_rank = repeats.len() == self.rank(0)?;
+        has_rank.then(|| repeats.iter().enumerate().map(is_kept).collect())
+    }
+
+    /// The shape of the indices.
+    fn gather_elements(&self) -> Option<SizeSources> {
+        Some((0..self.rank(1)?).map(|axis| Some((1, axis))).collect())
     }
 
     fn transpose(&self) -> Option<SizeSources> {

@@ -1,8 +1,8 @@
 //! For each result axis, the operand axis of the same size, for sizes that the file leaves open.
 
 use super::attribute::AttributeReader;
-use super::dot;
 use super::syntax::SyntaxOperation;
+use super::{dot, windows};
 
 /// For each axis of the first result, the operand and the axis of the same size, if the operation
 /// determines them. `ranks` has the rank of each operand, if it is known.
@@ -16,6 +16,8 @@ pub(super) fn size_sources(
         "reduce" => reduction_axes(operation, attributes, ranks),
         "concatenate" => concatenated(operation, attributes, ranks),
         "dot_general" => product(operation, attributes, ranks),
+        "convolution" => convolution(operation, attributes),
+        "pad" => padded(operation, attributes),
         "reverse" | "sort" => first_operand_shape(ranks),
         _ => None,
     };
@@ -85,4 +87,23 @@ fn product(
         sources.extend(free_axes.map(|axis| Some((operand, axis))));
     }
     Some(sources)
+}
+
+/// The batch of a convolution, unless it has batch groups.
+fn convolution(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Sources {
+    let convolution = windows::convolution(operation, attributes).ok()?;
+    let [operand, _, result] = &convolution.axes;
+    let source = |axis: usize| (axis == result.batch).then_some((0, operand.batch));
+    let rank = result.spatial.len() + 2;
+    (convolution.batch_groups == 1).then(|| (0..rank).map(source).collect())
+}
+
+/// The axes without padding.
+fn padded(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Sources {
+    let list = |name: &str| attributes.integers(operation, name).ok();
+    let (low, high) = (list("edge_padding_low")?, list("edge_padding_high")?);
+    let interior = list("interior_padding")?;
+    let counts = low.iter().zip(&high).zip(&interior);
+    let is_kept = counts.map(|((low, high), interior)| [*low, *high, *interior] == [0; 3]);
+    Some(is_kept.enumerate().map(|(axis, is)| is.then_some((0, axis))).collect())
 }

@@ -114,6 +114,37 @@ fn known_axes_are_compared_beside_open_ones() {
     assert_eq!(kernel("GroupConvolutionBackpropData-1", "4,5,8,3,3").len(), 1);
 }
 
+/// A layer that keeps the batch, joined with its operand: the batches agree.
+#[test]
+fn layers_that_keep_the_batch_are_joined_without_a_condition() {
+    let resize = "mode=\"nearest\" shape_calculation_mode=\"sizes\"";
+    let masks = "begin_mask=\"1,0\" end_mask=\"1,0\"";
+    // The operation, its attributes, its lists of integers, and the channels of its result.
+    let cases: [(&str, &str, &[&[i64]], usize); 5] = [
+        ("Interpolate-11", resize, &[&[8, 8], &[2, 3]], 4),
+        ("Pad-1", "pad_mode=\"constant\"", &[&[0, 1, 0, 0], &[0, 0, 0, 0]], 5),
+        ("StridedSlice-1", masks, &[&[0, 0], &[0, 2], &[1, 1]], 2),
+        ("Tile-1", "", &[&[1, 2, 1, 1]], 8),
+        ("AdaptiveAvgPool-8", "", &[&[8, 8]], 4),
+    ];
+    for (operation, attributes, lists, channels) in cases {
+        let mut network = Network::default();
+        let x = network.parameter("f32", "?,4,8,8", "FP32 -1 4 8 8").to_string();
+        let mut operands = vec![x.clone()];
+        operands.extend(lists.iter().map(|list| network.integers(list).to_string()));
+        let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+        let port = |channels: usize| format!("FP32 -1 {channels} 8 8");
+        let layer = network.add(operation, attributes, &operands, &[&port(channels)]).to_string();
+        let results = [&*port(4 + channels)];
+        let joined = network.add("Concat-1", "axis=\"1\"", &[&x, &layer], &results);
+        network.result(&joined.to_string());
+        let file = source(&network.text(), &network.constants);
+        let report = LintReport::new(file, &LintOptions::default()).unwrap();
+        let found = report.findings().iter().filter(|it| it.code.as_str() == "sizes-may-differ");
+        assert_eq!(found.count(), 0, "{operation}: {report}");
+    }
+}
+
 /// Operands of recurrent layers that fit, each also with one size changed.
 #[test]
 fn operands_of_recurrent_layers_are_compared_beside_open_ones() {
