@@ -46,6 +46,9 @@ const CHANGED_OPERATORS: &[(&str, &[i64])] = &[
     ("Unique", &[11, 28]),
 ];
 
+/// Operators that ONNX removed, with the first opset that lacks them.
+const REMOVED_OPERATORS: &[(&str, i64)] = &[("Scatter", 11), ("Upsample", 10)];
+
 /// A model without the nodes that are carried.
 struct CarryingModel {
     computed: OnnxModel,
@@ -123,6 +126,10 @@ fn unknown_input() -> ModelInput {
 
 /// Whether an operator of ONNX means the same in two opsets.
 fn is_same_operator(name: &str, from: i64, to: i64) -> bool {
+    let removed = REMOVED_OPERATORS.iter().find(|(known, _)| *known == name);
+    if removed.is_some_and(|&(_, since)| (from < since) != (to < since)) {
+        return false;
+    }
     if let Some(operator) = Operator::named(name) {
         return operator.signature.version(from) == operator.signature.version(to);
     }

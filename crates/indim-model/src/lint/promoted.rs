@@ -158,7 +158,8 @@ fn is_combined(outline: &Outline, facts: &Facts, node: &OutlineNode) -> bool {
     })
 }
 
-/// Whether the node that makes a value promotes the rank of an operand that the program has not reshaped.
+/// Whether the node that makes a value promotes the rank of an operand that the program has not reshaped, and
+/// that has no source in common with the other operand.
 fn makes_promotion(outline: &Outline, value: usize) -> bool {
     let Some(node) = outline.values[value].producer.map(|producer| &outline.nodes[producer]) else {
         return false;
@@ -170,7 +171,27 @@ fn makes_promotion(outline: &Outline, value: usize) -> bool {
     let is_column = |low: usize, high: usize, value: usize| {
         is_promoted(broadcast, low, high) && !is_shaped(outline, value)
     };
-    node.role == NodeRole::Elementwise && (is_column(0, 1, *second) || is_column(1, 0, *first))
+    node.role == NodeRole::Elementwise
+        && (is_column(0, 1, *second) || is_column(1, 0, *first))
+        && !have_common_source(outline, *first, *second)
+}
+
+/// Whether one value that is no constant determines both: the program then compares all pairs of its rows,
+/// such as the overlaps of boxes.
+fn have_common_source(outline: &Outline, first: usize, second: usize) -> bool {
+    let sources = |value: usize| {
+        let (mut worklist, mut seen) = (vec![value], HashSet::new());
+        while let Some(value) = worklist.pop().filter(|_| seen.len() < MAX_VISITED) {
+            let producer = outline.values[value].producer.map(|producer| &outline.nodes[producer]);
+            let is_constant = producer.is_some_and(|node| node.role == NodeRole::Constant);
+            if is_constant || outline.values[value].is_constant || !seen.insert(value) {
+                continue;
+            }
+            worklist.extend(producer.into_iter().flat_map(OutlineNode::read));
+        }
+        seen
+    };
+    !sources(first).is_disjoint(&sources(second))
 }
 
 /// Whether a reshape or an expansion makes the value.

@@ -70,15 +70,16 @@ fn finding_of(
 }
 
 /// The finding about an operand that a broadcast node of its own expands. Programs of XLA take their
-/// parameters as inputs, so a vector that is an input counts as a constant.
+/// parameters as inputs, so a vector that is an input and is added counts as a constant.
 fn expanded(outline: &Outline, facts: &Facts, number: usize, operand: usize) -> Option<Finding> {
     let (sizes, channels) = data(outline, facts, number)?;
     let (value, map) = root(outline, operand, sizes.len())?;
     let of_value = &outline.values[value];
     let own = of_value.value_type.sizes.as_deref()?;
     let is_input = own.len() == 1 && outline.inputs.contains(&value);
+    let is_bias = is_input && adds(&outline.nodes[number].operator);
     let is_parameter = facts.is_constant(value) && !of_value.is_evenly_spaced;
-    if !is_parameter && !is_input {
+    if !is_parameter && !is_bias {
         return None;
     }
     let mut wide = (0..own.len()).filter(|&axis| !own[axis].is(1));
@@ -95,6 +96,12 @@ fn expanded(outline: &Outline, facts: &Facts, number: usize, operand: usize) -> 
     let code = (ErrorCode::WRONG_AXIS, FindingVerdict::Suspicious);
     let repair = format!("broadcast {name} along axis {channels}");
     Some(Finding::new(outline, number, code, message).with_repair(Some(repair)))
+}
+
+/// Whether an operation of StableHLO or HLO adds or subtracts. Factors that are inputs are often masks of
+/// rows or columns, whose lengths may equal the number of channels.
+fn adds(operator: &str) -> bool {
+    matches!(operator.trim_start_matches("stablehlo."), "add" | "subtract")
 }
 
 /// The repair: the constant reshaped so that its elements lie on the channel axis. `None` if this

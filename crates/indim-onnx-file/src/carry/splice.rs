@@ -66,7 +66,10 @@ impl CarriedModel {
         self.name_constants(&mut nodes, &mut initializers)?;
         let mut external_file = written.external_file;
         let first_carried = initializers.len();
-        initializers.extend(self.initializers.iter().cloned());
+        // An array that is an output has its name from a written node.
+        let results: HashSet<&String> = nodes.iter().flat_map(|node| &node.output).collect();
+        let arrays = self.initializers.iter().filter(|tensor| !results.contains(&tensor.name));
+        initializers.extend(arrays.cloned());
         append_constants(&mut initializers, first_carried, &mut external_file, &graph.name);
         graph.node = self.ordered(nodes)?;
         graph.initializer = initializers.iter().map(|it| it.encode_to_vec().into()).collect();
@@ -114,7 +117,8 @@ impl CarriedModel {
         }
     }
 
-    /// Gives new names to written values whose names the carried nodes or their bodies use for other values.
+    /// Gives new names to written values whose names the inputs, or the carried nodes and their bodies, use
+    /// for other values.
     fn rename_colliding(
         &self,
         nodes: &mut [NodeProto],
@@ -127,6 +131,10 @@ impl CarriedModel {
             used.extend(node.read.iter().cloned());
         }
         used.extend(self.initializers.iter().map(|tensor| tensor.name.clone()));
+        // Inputs that no node reads keep their names too.
+        let inputs: Vec<Bytes> = self.inputs.iter().map(|(bytes, _)| bytes.clone()).collect();
+        let inputs: Vec<ValueInfoProto> = decode_all(&inputs)?;
+        used.extend(inputs.into_iter().map(|info| info.name));
         let written = initializers.iter().map(|tensor| &tensor.name);
         let written = written.chain(nodes.iter().flat_map(|node| &node.output));
         let mut taken: HashSet<String> = used.union(shared).cloned().collect();

@@ -886,6 +886,23 @@ fn a_sum_of_two_promotions_explains_none_of_them() {
     assert_eq!(report, [promoted("hit"), promoted("miss")]);
 }
 
+/// The products of all pairs of rows, coordinate by coordinate.
+#[test]
+fn a_sum_over_all_pairs_of_rows_is_no_promotion() {
+    let one = list("one", &[1]);
+    let inputs = vec![value("b", FLOAT, Some(&["N", "2"]))];
+    let nodes = vec![
+        node("Split", &["b"], &["p", "q"], &[int("axis", 1)]),
+        node("Squeeze", &["p", "one"], &["u"], &[]),
+        node("Squeeze", &["q", "one"], &["v"], &[]),
+        node("Mul", &["p", "u"], &["s"], &[]),
+        node("Mul", &["q", "v"], &["t"], &[]),
+        node("Add", &["s", "t"], &["y"], &[]),
+    ];
+    let report = found(&lint("pairs.onnx", model(inputs, vec![one], nodes)));
+    assert!(report.iter().all(|(code, ..)| *code != "rank-promoted"), "{report:?}");
+}
+
 /// A bias of 16 channels in front of an image that is 16 wide, in both texts of XLA.
 #[test]
 fn an_expanded_bias_on_the_width_is_suspicious() {
@@ -925,6 +942,9 @@ ENTRY main {{
         assert_eq!(finding.code.as_str(), "wrong-axis");
         assert_eq!(finding.repair.as_deref(), Some("broadcast b along axis 1"));
     }
+    // A mask of columns.
+    let mask = stablehlo(3).replace("stablehlo.add", "stablehlo.multiply");
+    assert_eq!(found(&lint("mask.mlir", mask)), []);
 }
 
 #[test]

@@ -286,6 +286,50 @@ fn an_operator_that_another_opset_changes_is_not_carried() {
     assert_eq!(written.carried, [times("Softmax", 1), times("my.Foreign", 1)]);
 }
 
+/// ONNX has no `Upsample` since opset 10, and writes opset 18 or later.
+#[test]
+fn an_operator_that_the_written_opset_lacks_is_not_carried() {
+    let rows = Some(&["2", "3"][..]);
+    let content = Model {
+        opset: 9,
+        inputs: vec![value("x", FLOAT, rows)],
+        initializers: vec![floats("scales", &[2], &[2.0, 2.0])],
+        nodes: vec![
+            foreign("x", "f", factor(1.0)),
+            node("Upsample", &["f", "scales"], &["y"], &[]),
+        ],
+        outputs: vec![value("y", FLOAT, None)],
+        ..Model::default()
+    };
+    let error = written(&content.encoded(), ONNX).unwrap_err();
+    assert!(error.contains("Upsample of opset 9 in a model of opset 18"), "{error}");
+}
+
+/// An input that no node reads, with the name that the writer gives its first value; and an array that is an
+/// output, and that a carried node reads.
+#[test]
+fn inputs_and_arrays_keep_their_names() {
+    let rows = Some(&["2", "3"][..]);
+    let content = Model {
+        opset: 18,
+        inputs: ["x", "v0", "v1", "v2"].map(|name| value(name, FLOAT, rows)).to_vec(),
+        initializers: vec![floats("w", &[3], &[0.5, -1.0, 2.0])],
+        nodes: vec![
+            node("Abs", &["x"], &["a"], &[]),
+            node("Exp", &["a"], &["e"], &[]),
+            node("my.Foreign", &["w"], &["f"], &[factor(2.0)]),
+            node("my.Foreign", &["e"], &["y"], &[factor(2.0)]),
+        ],
+        outputs: vec![value("y", FLOAT, rows), value("w", FLOAT, Some(&["3"]))],
+        functions: Vec::new(),
+    };
+    let content = content.encoded();
+    let first = written(&content, ONNX).unwrap_or_else(|error| panic!("{error}"));
+    // A name that is defined twice is an error of the reader.
+    let second = written(&first.content, ONNX).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(second.carried, first.carried);
+}
+
 #[test]
 fn another_format_names_each_node() {
     let nodes = vec![
