@@ -7,7 +7,7 @@ use bytes::Bytes;
 use indim_model::{FormatErrorKind, FormatLimits};
 use prost::Message as _;
 
-use super::wire::{Field, fields, push, replaced, text_of};
+use super::wire::{Field, decode, fields, push, replaced, text_of};
 use crate::body::domain_of;
 use crate::messages::{ModelProto, NodeProto, OperatorSetIdProto, TensorProto};
 use crate::tensor::Tensors;
@@ -162,8 +162,7 @@ impl Function {
                 5 => function.outputs.push(field.text()?.to_owned()),
                 7 => function.nodes.push(bytes.slice_ref(field.bytes())),
                 9 => {
-                    let opset = OperatorSetIdProto::decode(field.bytes());
-                    let opset = opset.map_err(|error| super::wire::damaged(&error.to_string()))?;
+                    let opset: OperatorSetIdProto = decode(field.bytes())?;
                     function.opsets.insert(domain_of(&opset.domain).to_owned(), opset.version);
                 }
                 10 => domain = domain_of(field.text()?).to_owned(),
@@ -318,8 +317,7 @@ impl Inliner<'_> {
         let all = fields(tensor)?;
         let is_external = all.iter().any(|it| it.number == 14 && it.whole.last() == Some(&1));
         if is_external {
-            let mut decoded = TensorProto::decode(tensor)
-                .map_err(|error| super::wire::damaged(&error.to_string()))?;
+            let mut decoded: TensorProto = decode(tensor)?;
             self.tensors.embed(&mut decoded)?;
             self.count(decoded.raw_data.as_ref().map_or(0, Bytes::len))?;
             decoded.name = name.unwrap_or(decoded.name);

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use indim_model::{FormatErrorKind, WrittenModel};
 use prost::Message as _;
 
-use super::wire::{Field, damaged, fields, text_of};
+use super::wire::{Field, decode, fields, text_of};
 use crate::body::domain_of;
 use crate::messages::{ModelProto, NodeProto, OperatorSetIdProto, TensorProto, ValueInfoProto};
 use crate::write::append_constants;
@@ -54,8 +54,7 @@ impl CarriedModel {
         written: WrittenModel,
         bound: &HashMap<String, Bytes>,
     ) -> Result<WrittenModel, FormatErrorKind> {
-        let decoded = ModelProto::decode(&written.content[..]);
-        let mut model = decoded.map_err(|error| damaged(&error.to_string()))?;
+        let mut model: ModelProto = decode(&written.content[..])?;
         let mut graph = model.graph.take().unwrap_or_default();
         let mut nodes: Vec<NodeProto> = decode_all(&graph.node)?;
         let mut initializers: Vec<TensorProto> = decode_all(&graph.initializer)?;
@@ -264,8 +263,7 @@ fn by_name(infos: &[Bytes]) -> Result<HashMap<String, Bytes>, FormatErrorKind> {
 pub fn decode_all<M: prost::Message + Default>(
     messages: &[Bytes],
 ) -> Result<Vec<M>, FormatErrorKind> {
-    let decoded = |bytes: &Bytes| M::decode(bytes.clone()).map_err(|it| damaged(&it.to_string()));
-    messages.iter().map(decoded).collect()
+    messages.iter().cloned().map(decode).collect()
 }
 
 /// The encoded bodies of a node with these fields.

@@ -1,7 +1,9 @@
 //! Fields of encoded protobuf messages. Messages that are copied field by field keep the fields that
 //! `messages.rs` does not declare.
 
+use bytes::Buf;
 use indim_model::FormatErrorKind;
+use prost::Message;
 use prost::encoding::encode_varint;
 
 use crate::skip_weights::{Header, LENGTH};
@@ -83,6 +85,11 @@ pub(super) fn text_of(message: &[u8], number: u64) -> Result<String, FormatError
     let fields = fields(message)?;
     let field = fields.iter().rev().find(|field| field.number == number);
     field.map_or(Ok(String::new()), |field| field.text().map(str::to_owned))
+}
+
+/// Decodes a message.
+pub(super) fn decode<M: Message + Default>(message: impl Buf) -> Result<M, FormatErrorKind> {
+    M::decode(message).map_err(|error| damaged(&error.to_string()))
 }
 
 pub(super) fn damaged(problem: &str) -> FormatErrorKind {

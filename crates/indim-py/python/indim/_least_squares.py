@@ -8,6 +8,8 @@ also for a matrix without full rank: the one with the least norm.
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 #: Sweeps of rotations. Convergence is quadratic: matrices of up to `MAX_UNKNOWNS` columns need 5 or 6.
@@ -33,7 +35,7 @@ def solve(columns, values, rcond):
     # An entry of the square root would divide by zero for a matrix of zeros.
     is_used = [(square > largest * rcond**2) & (square > 0) for square in squares]
     factors = [
-        np.where(used, sum(map(_product, column, shares)) / np.where(used, square, 1), 0)
+        np.where(used, _dot(column, shares) / np.where(used, square, 1), 0)
         for used, square, column in zip(is_used, squares, left)
     ]
     unknowns = range(len(columns))
@@ -43,8 +45,8 @@ def solve(columns, values, rcond):
     return solution, residuals, sum(used.astype(np.int64) for used in is_used)
 
 
-def _product(x, y):
-    return x * y
+def _dot(x, y):
+    return sum(map(operator.mul, x, y))
 
 
 def _orthogonalised(columns):
@@ -88,9 +90,9 @@ def _rotated(left):
 
 def _rotation(x, y):
     """The cosine and sine of the rotation that makes two columns orthogonal."""
-    across = sum(map(_product, x, y))
+    across = _dot(x, y)
     is_needed = across != 0
-    half = (sum(map(_product, y, y)) - sum(map(_product, x, x))) / (2 * np.where(is_needed, across, 1))
+    half = (_dot(y, y) - _dot(x, x)) / (2 * np.where(is_needed, across, 1))
     tangent = np.where(half >= 0, 1.0, -1.0) / (np.abs(half) + np.sqrt(1 + half * half))
     tangent = np.where(is_needed, tangent, 0)
     cosine = 1 / np.sqrt(1 + tangent * tangent)

@@ -46,13 +46,17 @@ def _known(var, x_, new_x_, kwargs):
     x, new_x = np.asarray(x), np.asarray(new_x)
     fill_value = kwargs.get("fill_value")
     is_plain = set(kwargs) <= {"method", "fill_value"} and (
-        fill_value is None or isinstance(fill_value, (int, float)) or fill_value == "extrapolate"
+        isinstance(fill_value, (int, float, type(None))) or fill_value == "extrapolate"
     )
     are_ordered = len(x) > 1 and (np.diff(x) > 0).all() and not np.isnan(new_x).any()
-    # SciPy interpolates complex numbers and half precision by rules of its own.
-    is_supported = kwargs.get("method") in _INTERPOLATIONS and values.dtype.kind in "biuf"
-    is_supported = is_supported and values.dtype != np.float16
+    is_supported = kwargs.get("method") in _INTERPOLATIONS and _is_interpolated(values.dtype)
     return (x, new_x) if is_plain and are_ordered and is_supported else None
+
+
+def _is_interpolated(dtype):
+    """Whether values of a type are interpolated here: SciPy has rules of its own for complex numbers and half
+    precision."""
+    return dtype.kind in "biuf" and dtype != np.float16
 
 
 def _linear(values, x, new_x):
@@ -90,12 +94,11 @@ def _is_interpn(data, interp_func, options):
     fill_value = options.get("fill_value", np.nan)
     return (
         getattr(interp_func, "__name__", None) == "interpn"
-        and options.get("method") in ("linear", "nearest")
+        and options.get("method") in _INTERPOLATIONS
         and set(options) <= {"method", "bounds_error", "fill_value"}
         and not options.get("bounds_error")
-        and (fill_value is None or isinstance(fill_value, (int, float)))
-        and data.dtype.kind in "biuf"
-        and data.dtype != np.float16
+        and isinstance(fill_value, (int, float, type(None)))
+        and _is_interpolated(data.dtype)
     )
 
 

@@ -38,7 +38,7 @@ def least_squares(original):
         matrix = lhs.reshape((*lhs.shape, *(1,) * (values.ndim - 1)))
         columns = [np.where(is_given, matrix[:, column], 0.0) for column in range(count)]
         given = np.sum(is_given, axis=0)
-        # xarray passes `rcond` on only for values of which none is missing.
+        # xarray passes `rcond` on only if no value is missing.
         default = np.maximum(given, count) * np.finfo(np.float64).eps
         rcond = np.where(given == rows, default if rcond is None else rcond, default)
         found, residuals, rank = _least_squares.solve(columns, np.where(is_given, values, 0.0), rcond)

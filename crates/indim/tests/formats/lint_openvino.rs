@@ -58,8 +58,8 @@ fn layers_that_do_not_fit_are_errors() {
     assert_eq!(product(["4,8", "8"]), [("type-mismatch", "illegal")]);
 }
 
-/// The findings about a layer on parameters of these shapes, of which `-1` is open; the layer states nothing
-/// but its rank.
+/// The findings about a layer whose parameters have these shapes; the size -1 is open. The layer states only
+/// its rank.
 fn on_open_operands(
     operation: &str,
     attributes: &str,

@@ -20,37 +20,31 @@ def _distribution(shapes, logpdf, **others):
     """The functions of a continuous distribution, from those of its standard form, which take ``x`` and its
     ``shapes`` parameters. ``loc`` and ``scale`` follow them."""
 
-    def placed(function, of_scale):
+    def of(formula):
         def located(x, *parameters, loc=0, scale=1):
             given, parameters = parameters[:shapes], parameters[shapes:]
             loc, scale = (*parameters, *(loc, scale)[len(parameters) :])
             x, loc, scale, *given = _floats(x, loc, scale, *given)
-            return of_scale(function((x - loc) / scale, *given), scale)
+            return formula(x, loc, scale, *given)
 
         return located
 
+    def placed(function):
+        return of(lambda x, loc, scale, *given: function((x - loc) / scale, *given))
+
+    def quantile(function):
+        found = of(lambda q, loc, scale, *given: function(q, *given) * scale + loc)
+        return lambda q, *parameters, loc=0, scale=1: found(q, *parameters, loc=loc, scale=scale)
+
     functions = {
-        "logpdf": placed(logpdf, lambda value, scale: value - np.log(scale)),
-        "pdf": placed(logpdf, lambda value, scale: np.exp(value) / scale),
+        "logpdf": of(lambda x, loc, scale, *given: logpdf((x - loc) / scale, *given) - np.log(scale)),
+        "pdf": of(lambda x, loc, scale, *given: np.exp(logpdf((x - loc) / scale, *given)) / scale),
     }
-    functions |= {name: placed(function, lambda value, scale: value) for name, function in others.items()}
-    if "ppf" in others:
-        functions["ppf"] = _quantile(shapes, others["ppf"])
-    if "isf" in others:
-        functions["isf"] = _quantile(shapes, others["isf"])
+    for name, function in others.items():
+        functions[name] = quantile(function) if name in ("ppf", "isf") else placed(function)
     for name, function in functions.items():
         function.__name__ = function.__qualname__ = name
     return types.SimpleNamespace(**functions)
-
-
-def _quantile(shapes, function):
-    def located(q, *parameters, loc=0, scale=1):
-        given, parameters = parameters[:shapes], parameters[shapes:]
-        loc, scale = (*parameters, *(loc, scale)[len(parameters) :])
-        q, loc, scale, *given = _floats(q, loc, scale, *given)
-        return function(q, *given) * scale + loc
-
-    return located
 
 
 def _inside(mask, x, value, outside=-np.inf):
