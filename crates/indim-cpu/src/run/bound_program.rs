@@ -20,9 +20,8 @@ use crate::run::control::ControlCode;
 use crate::run::dense_strides::row_major_strides;
 use crate::run::error::RunError;
 use crate::run::float_environment::DefaultFloatEnvironment;
-use crate::run::groups::{
-    CompiledGroup, GroupCut, GroupMember, TiledGroup, choose_groups, may_be_cut,
-};
+use crate::run::group_cut::{GroupCut, choose_groups, may_be_cut};
+use crate::run::groups::{CompiledGroup, GroupMember, TiledGroup};
 use crate::run::indices::BoundCheck;
 use crate::run::options::RunOptions;
 use crate::run::run_arrays::{BufferOffset, RunArrays};

@@ -13,7 +13,7 @@
 //!   a run; `repeated_run.rs`: repeated runs on the same arrays;
 //! - `compiled_nest.rs`: one nest with its code;
 //! - `scratch.rs`: memory for temporaries and counters (the numbers 0, 1, 2, ... that `iota` reads);
-//! - `groups.rs`: groups of nests that run tile by tile;
+//! - `groups.rs`: groups of nests that run tile by tile; `group_cut.rs`: the choice of tiles;
 //! - `control/`: loops and branches, which run programs of their own;
 //! - `packed_constants.rs`: constant operands of contractions, packed once for all runs;
 //! - `scatter.rs`, `contraction.rs`, `scan.rs`, `sort/`, `search.rs`: scatters, contractions, scans, sorts
@@ -43,6 +43,7 @@ pub(crate) mod error;
 pub(crate) mod executable;
 pub(crate) mod float_environment;
 pub(crate) mod forecast;
+mod group_cut;
 pub(crate) mod groups;
 pub(crate) mod in_place;
 mod indices;
