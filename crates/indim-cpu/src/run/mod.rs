@@ -16,7 +16,7 @@
 //! - `groups.rs`: groups of nests that run tile by tile; `group_cut.rs`: the choice of tiles;
 //! - `control/`: loops and branches, which run programs of their own;
 //! - `packed_constants.rs`: constant operands of contractions, packed once for all runs;
-//! - `scatter.rs`, `contraction.rs`, `scan.rs`, `sort/`, `search.rs`: scatters, contractions, scans, sorts
+//! - `scatter/`, `contraction.rs`, `scan.rs`, `sort/`, `search.rs`: scatters, contractions, scans, sorts
 //!   and searches in sorted tables, which no executor compiles; `scan_strips.rs`, `scan_block.rs`: the strips
 //!   and blocks of scans.
 //!

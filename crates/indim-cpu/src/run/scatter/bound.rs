@@ -1,270 +1,52 @@
-//! Scatters: nests that combine updates with elements selected by indices. No executor compiles them. Holds
-//! unsafe code.
-//!
-//! A *target* is an index along the scattered axis, with all its elements along the axes after the
-//! scattered axis. Each target combines its updates in row-major order, so every number of threads gives
-//! the same bits.
-//! - If a target is one element, one thread combines all updates in accumulators, and a tile rounds and
-//!   stores a range of them.
-//! - A single update needs no order: a tile is a range of targets.
-//! - Otherwise one thread sorts the updates by target with a counting sort, which is stable. A tile is a
-//!   range of targets.
-//!
-//! If the result lies over the operand, only the targets of updates are written, except by accumulators. A
-//! scatter that changes the bits of other elements does this from the second run on the same arrays on.
+//! A scatter bound to sizes and strides: sorts updates by target, and combines those of a range of targets.
+//! Holds unsafe code.
 
-use core::fmt;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 use std::sync::Arc;
 
+use indim_executors::{Bases, BoundNest};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
-use indim_loops::resize::{NestStrides, SizedNest};
-use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
-use indim_ops::{DType, Element, Level, ScatterFold, ScatterOp, ScatterVisitor};
+use indim_loops::strides::coalesce::CoalescedAxes;
+use indim_ops::{Element, ScatterFold};
 
-use indim_executors::Gather;
-use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
-
-/// A scatter for arrays of any sizes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scatter {
-    /// The scattered axis, and the rank of the result.
-    axis: usize,
-    rank: usize,
-    gather: Gather,
-    functions: FoldFunctions,
-    /// Whether elements without updates keep their bits. Folds of floats make NaN canonical, and a `bool`
-    /// becomes 0 or 1.
-    keeps_bits: bool,
-    /// Whether a target with updates gets the bits of the last one.
-    copies_updates: bool,
-    /// Bytes of an element.
-    element_bytes: usize,
-    /// Number of stores, which are the first operands of the nest.
-    stores: usize,
-    /// Operands of the nest: the array whose elements are combined with updates, the indices, the updates.
-    operand: usize,
-    indices: usize,
-    updates: usize,
-}
-
-/// Approximate elements of a tile: enough that distributing tiles over threads costs little.
-const TILE_ELEMENTS: usize = 4096;
+use super::Scatter;
+use super::fold::{Accumulators, FoldFunctions, MAX_ACCUMULATORS, StridedRun, load};
 
 /// Number of indices resolved at a time.
 const MAX_RESOLVED_INDICES: usize = 256;
 
-/// Elements of a target that are combined together: enough for vectors, few enough to clear for each target.
-const MAX_ACCUMULATORS: usize = 64;
-
-/// Maximum bytes of an accumulator: complex numbers have the largest.
-const MAX_ACCUMULATOR_BYTES: usize = 16;
-
-/// The instances of generic functions for one fold and element type.
-#[derive(Debug, Clone, Copy)]
-struct FoldFunctions {
-    /// Sets accumulators to the elements of a run; see `StridedRun::begin`.
-    begin: unsafe fn(StridedRun, *mut u8, usize),
-    /// Combines accumulators with the updates of a run; see `StridedRun::combine`.
-    combine: unsafe fn(StridedRun, *mut u8, usize),
-    /// Rounds and stores accumulators; see `StridedRun::finish`.
-    finish: unsafe fn(StridedRun, *const u8, usize),
-    /// Combines all updates in accumulators; see `BoundScatter::accumulate`.
-    accumulate: unsafe fn(&BoundScatter, &Bases<'_>),
-    /// Bytes of an accumulator.
-    accumulator_bytes: usize,
-}
-
-/// Memory for the accumulators of any fold.
-#[repr(align(16))]
-struct Accumulators {
-    _bytes: [u8; MAX_ACCUMULATORS * MAX_ACCUMULATOR_BYTES],
-}
-
-/// Instantiates [`FoldFunctions`].
-struct FoldFunctionsVisitor;
-
-impl ScatterVisitor for FoldFunctionsVisitor {
-    type Output = FoldFunctions;
-
-    fn scatter<F: ScatterFold<T>, T: Element>(self) -> FoldFunctions {
-        const { assert!(size_of::<F::Accumulator>() <= MAX_ACCUMULATOR_BYTES) };
-        FoldFunctions {
-            begin: StridedRun::begin::<F, T>,
-            combine: StridedRun::combine::<F, T>,
-            finish: StridedRun::finish::<F, T>,
-            accumulate: BoundScatter::accumulate::<F, T>,
-            accumulator_bytes: size_of::<F::Accumulator>(),
-        }
-    }
-}
-
-impl Scatter {
-    /// Returns `None` for a nest that is not a scatter.
-    pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
-        let (StandaloneInstruction::Scatter { op, axis, mode, size }, instruction) =
-            nest.standalone_instruction()?
-        else {
-            return None;
-        };
-        let [Local::Access(operand), Local::Access(indices), Local::Access(updates)] =
-            instruction.operands[..]
-        else {
-            return None;
-        };
-        let index = nest.accesses[indices].array_type.dtype;
-        let stores = nest.stores.len();
-        let dtype = instruction.dtype;
-        Some(Arc::new(Scatter {
-            keeps_bits: dtype.is_integer() || op == ScatterOp::Set && dtype != DType::Bool,
-            copies_updates: op == ScatterOp::Set && dtype != DType::Bool,
-            element_bytes: dtype.size(),
-            axis,
-            rank: nest.stores[0].target.axes.len(),
-            gather: Gather::of_scatter(mode, index, dtype, size, level),
-            functions: op.visit(dtype, FoldFunctionsVisitor)?,
-            stores,
-            operand: stores + operand,
-            indices: stores + indices,
-            updates: stores + updates,
-        }))
-    }
-}
-
-impl NestCode for Scatter {
-    fn bind(
-        self: Arc<Self>,
-        nest: &SizedNest<'_>,
-        strides: NestStrides<'_>,
-        _: &[bool],
-    ) -> Option<Arc<dyn BoundNest>> {
-        let (strides, shape) = (nest.list_strides(strides), &nest.shape);
-        if shape[..self.rank].contains(&0) {
-            return None;
-        }
-        let outer = coalesce_some(0, 0..self.axis, shape, &strides)?;
-        let inner = coalesce_some(0, self.axis + 1..self.rank, shape, &strides)?;
-        let of_axis = |axis: usize| IndexLoop {
-            count: shape[axis],
-            index: strides[self.indices][axis],
-            update: strides[self.updates][axis],
-        };
-        // If an axis of the indices has size 0, the product of the other sizes may overflow.
-        let loops = match shape[self.rank..].contains(&0) {
-            true => vec![IndexLoop { count: 0, index: 0, update: 0 }],
-            false => (self.rank..shape.len()).map(of_axis).collect(),
-        };
-        let elements: usize = inner.sizes.iter().product();
-        let has_one_update = shape[self.rank..].iter().all(|&size| size == 1);
-        let has_strides_of_operand = |store: usize| {
-            let same = |axis: usize| strides[store][axis] == strides[self.operand][axis];
-            (0..self.rank).all(|axis| shape[axis] == 1 || same(axis))
-        };
-        let is_contiguous = |operand: usize| {
-            let stride = inner.strides_of(operand).last();
-            stride.is_none_or(|&stride| stride == self.element_bytes as isize)
-        };
-        let mut copied = (0..self.stores).chain([self.updates]);
-        Some(Arc::new(BoundScatter {
-            copies_rows: self.copies_updates && copied.all(is_contiguous),
-            has_one_update,
-            has_strides_of_operand: (0..self.stores).all(has_strides_of_operand),
-            size: shape[self.axis],
-            axis_strides: strides.iter().map(|strides| strides[self.axis]).collect(),
-            rows: outer.sizes.iter().product::<usize>() * shape[self.axis],
-            rows_per_tile: (TILE_ELEMENTS / elements).max(1),
-            outer,
-            inner,
-            loops,
-            elements,
-            scatter: *self,
-        }))
-    }
-
-    fn cost(&self) -> usize {
-        0
-    }
-
-    fn thread_bytes(&self, _: &SizedNest<'_>) -> usize {
-        0
-    }
-
-    fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
-        let product = |sizes: &[usize]| sizes.iter().fold(1, |n: usize, &m| n.saturating_mul(m));
-        if nest.shape[self.rank..].iter().all(|&size| size == 1) {
-            return 0;
-        }
-        if product(&nest.shape[..self.rank]) == nest.shape[self.axis] {
-            let accumulators = nest.shape[self.axis].saturating_add(1);
-            return accumulators.saturating_mul(MAX_ACCUMULATOR_BYTES);
-        }
-        let indices = product(&nest.shape[self.rank..]);
-        let starts = nest.shape[self.axis].saturating_add(EXTRA_STARTS);
-        indices.saturating_mul(3).saturating_add(starts).saturating_mul(size_of::<usize>())
-    }
-
-    fn list(
-        &self,
-        nest: &LoopNest,
-        formatter: &mut fmt::Formatter<'_>,
-        describe: &dyn Fn(&Access) -> String,
-    ) -> fmt::Result {
-        let [operand, indices, updates] = [self.operand, self.indices, self.updates]
-            .map(|operand| describe(&nest.accesses[operand - self.stores]));
-        let Some((StandaloneInstruction::Scatter { op, .. }, _)) = nest.standalone_instruction()
-        else {
-            return Ok(());
-        };
-        writeln!(formatter, "group {indices} by target")?;
-        for store in &nest.stores {
-            let target = describe(&store.target);
-            writeln!(formatter, "  {operand} {op} {updates} of each target -> {target}")?;
-        }
-        Ok(())
-    }
-
-    fn fallback(&self) -> KernelFallback {
-        KernelFallback::Scatter
-    }
-
-    fn count_bytes(&self, memory_use: &mut MemoryUse) {
-        memory_use.add_allocation::<Scatter>(1);
-    }
-}
-
 /// A loop over an axis of the indices.
 #[derive(Debug, Clone, Copy)]
-struct IndexLoop {
-    count: usize,
+pub(super) struct IndexLoop {
+    pub(super) count: usize,
     /// Strides in bytes of the indices and of the updates.
-    index: isize,
-    update: isize,
+    pub(super) index: isize,
+    pub(super) update: isize,
 }
 
 /// A scatter bound to sizes and strides.
 #[derive(Debug, Clone)]
-struct BoundScatter {
-    scatter: Scatter,
+pub(super) struct BoundScatter {
+    pub(super) scatter: Scatter,
     /// Whether updates are copied to their targets, because both are contiguous along the innermost axis.
-    copies_rows: bool,
-    has_one_update: bool,
+    pub(super) copies_rows: bool,
+    pub(super) has_one_update: bool,
     /// Whether the stores have the strides of the operand.
-    has_strides_of_operand: bool,
+    pub(super) has_strides_of_operand: bool,
     /// Size of the scattered axis.
-    size: usize,
+    pub(super) size: usize,
     /// Stride in bytes of each operand along the scattered axis.
-    axis_strides: Vec<isize>,
+    pub(super) axis_strides: Vec<isize>,
     /// The axes before and after the scattered axis.
-    outer: CoalescedAxes,
-    inner: CoalescedAxes,
-    loops: Vec<IndexLoop>,
+    pub(super) outer: CoalescedAxes,
+    pub(super) inner: CoalescedAxes,
+    pub(super) loops: Vec<IndexLoop>,
     /// Elements of a target: the product of the axes after the scattered axis.
-    elements: usize,
+    pub(super) elements: usize,
     /// Number of targets over all outer indices.
-    rows: usize,
-    rows_per_tile: usize,
+    pub(super) rows: usize,
+    pub(super) rows_per_tile: usize,
 }
 
 /// Target `t` is counted in entry `t + SHIFT` of the counting sort. The sums of the counts are then starts
@@ -272,7 +54,7 @@ struct BoundScatter {
 const SHIFT: usize = 2;
 
 /// Entries of the list of starts in addition to one for each target: dropped updates and the shift.
-const EXTRA_STARTS: usize = 1 + SHIFT;
+pub(super) const EXTRA_STARTS: usize = 1 + SHIFT;
 
 /// The updates sorted by target, in shared memory.
 #[derive(Clone, Copy)]
@@ -565,7 +347,7 @@ impl BoundScatter {
     /// # Safety
     /// - the obligations of [`BoundNest::prepare`];
     /// - `has_accumulators`, and the scatter has elements of type `T`.
-    unsafe fn accumulate<F: ScatterFold<T>, T: Element>(&self, bases: &Bases<'_>) {
+    pub(super) unsafe fn accumulate<F: ScatterFold<T>, T: Element>(&self, bases: &Bases<'_>) {
         let accumulators = bases.shared.cast::<F::Accumulator>();
         let run = |operand: usize| self.run_of(bases, operand, (0, 0), 0).first;
         let (operand, updates) = (run(self.scatter.operand), run(self.scatter.updates));
@@ -591,122 +373,6 @@ impl BoundScatter {
                 }
             });
         }
-    }
-}
-
-/// Offsets of some updates at one stride, in bytes.
-#[derive(Clone, Copy)]
-struct UpdateOffsets {
-    first: isize,
-    stride: isize,
-}
-
-impl UpdateOffsets {
-    #[inline(always)]
-    fn of(self, number: usize) -> isize {
-        self.first + self.stride * number as isize
-    }
-}
-
-/// Reads an element.
-///
-/// # Safety
-/// The address is valid for reads of an element.
-#[inline(always)]
-unsafe fn load<T: Element>(from: *const u8) -> T {
-    // SAFETY: any bits are a valid representation, and the caller ensures a readable element.
-    T::from_storage(unsafe { from.cast::<T::Storage>().read_unaligned() })
-}
-
-/// Offset of point `number` in row-major order, for axes of these sizes and strides.
-fn unravel_offset(
-    mut number: usize,
-    axes: impl DoubleEndedIterator<Item = (usize, isize)>,
-) -> isize {
-    let mut offset = 0;
-    for (size, stride) in axes.rev() {
-        offset += (number % size) as isize * stride;
-        number /= size;
-    }
-    offset
-}
-
-/// A run of elements at one stride, in bytes.
-#[derive(Clone, Copy)]
-struct StridedRun {
-    first: *mut u8,
-    stride: isize,
-}
-
-impl StridedRun {
-    /// The run from element `number` on.
-    fn at(self, number: usize) -> StridedRun {
-        self.offset_by(self.stride * number as isize)
-    }
-
-    /// The run at an offset.
-    fn offset_by(self, bytes: isize) -> StridedRun {
-        StridedRun { first: self.first.wrapping_offset(bytes), ..self }
-    }
-
-    /// Calls `visit` with the number and the address of each of `count` elements.
-    #[inline(always)]
-    fn visit<T: Element>(self, count: usize, mut visit: impl FnMut(usize, *mut u8)) {
-        let mut visit_at_stride = |stride: isize| {
-            for number in 0..count {
-                visit(number, self.first.wrapping_offset(number as isize * stride));
-            }
-        };
-        // A constant stride lets the compiler use vectors.
-        match self.stride == size_of::<T>() as isize {
-            true => visit_at_stride(size_of::<T>() as isize),
-            false => visit_at_stride(self.stride),
-        }
-    }
-
-    /// Sets `count` accumulators to the elements of the run.
-    ///
-    /// # Safety
-    /// - the run has `count` readable elements of type `T`;
-    /// - `folded` is valid for writes of `count` accumulators, and nothing else accesses them.
-    unsafe fn begin<F: ScatterFold<T>, T: Element>(self, folded: *mut u8, count: usize) {
-        let folded = folded.cast::<F::Accumulator>();
-        self.visit::<T>(count, |number, from| {
-            // SAFETY: the caller ensures a readable element and an accumulator for each number.
-            unsafe { folded.add(number).write_unaligned(F::begin(load(from))) }
-        });
-    }
-
-    /// Combines `count` accumulators with the updates of the run.
-    ///
-    /// # Safety
-    /// - the run has `count` readable elements of type `T`;
-    /// - `folded` has `count` accumulators, and nothing else accesses them.
-    unsafe fn combine<F: ScatterFold<T>, T: Element>(self, folded: *mut u8, count: usize) {
-        let folded = folded.cast::<F::Accumulator>();
-        self.visit::<T>(count, |number, from| {
-            // SAFETY: the caller ensures a readable element and an accumulator for each number.
-            unsafe {
-                let accumulator = folded.add(number);
-                accumulator.write_unaligned(F::combine(accumulator.read_unaligned(), load(from)));
-            }
-        });
-    }
-
-    /// Writes the results of `count` accumulators to the run.
-    ///
-    /// # Safety
-    /// - the run has `count` writable elements of type `T`;
-    /// - `folded` has `count` accumulators.
-    unsafe fn finish<F: ScatterFold<T>, T: Element>(self, folded: *const u8, count: usize) {
-        let folded = folded.cast::<F::Accumulator>();
-        self.visit::<T>(count, |number, to| {
-            // SAFETY: the caller ensures an accumulator and a writable element for each number.
-            unsafe {
-                let result = F::finish(folded.add(number).read_unaligned());
-                to.cast::<T::Storage>().write_unaligned(result.to_storage());
-            }
-        });
     }
 }
 
@@ -791,4 +457,31 @@ impl BoundNest for BoundScatter {
         memory_use.add_allocation::<isize>(self.axis_strides.capacity());
         memory_use.add_allocation::<IndexLoop>(self.loops.capacity());
     }
+}
+
+/// Offsets of some updates at one stride, in bytes.
+#[derive(Clone, Copy)]
+struct UpdateOffsets {
+    first: isize,
+    stride: isize,
+}
+
+impl UpdateOffsets {
+    #[inline(always)]
+    fn of(self, number: usize) -> isize {
+        self.first + self.stride * number as isize
+    }
+}
+
+/// Offset of point `number` in row-major order, for axes of these sizes and strides.
+fn unravel_offset(
+    mut number: usize,
+    axes: impl DoubleEndedIterator<Item = (usize, isize)>,
+) -> isize {
+    let mut offset = 0;
+    for (size, stride) in axes.rev() {
+        offset += (number % size) as isize * stride;
+        number /= size;
+    }
+    offset
 }
