@@ -1,8 +1,9 @@
 //! Tiled groups of nests: a thread runs one tile through all nests of a group, so that intermediate values
 //! stay in its L2. Holds unsafe code.
 //!
-//! `indim-loops` finds the groups and the axes that may be cut, and `group_cut.rs` chooses the tiles. The code of each nest is bound to the sizes
-//! of a tile. *Inner* temporaries, which only the tile needs, lie in memory of the thread.
+//! `indim-loops` finds the groups and the axes that may be cut, and `group_cut.rs` chooses the tiles. The
+//! code of each nest is bound to the sizes of a tile. *Inner* temporaries, which only the tile needs, lie in
+//! memory of the thread.
 
 use core::mem::MaybeUninit;
 use core::ops::{ControlFlow, Range};
