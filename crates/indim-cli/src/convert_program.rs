@@ -139,12 +139,19 @@ fn refused(
     let mut diagnostic = error.diagnostic();
     if error.code() == "unsupported-op" {
         name_nodes(&mut diagnostic, &source, read);
-        let from = ModelFormat::of(source.bytes());
-        let copies = [ModelFormat::Onnx, ModelFormat::OpenVino];
-        let own = from.filter(|from| copies.contains(from) && *from != to);
-        own.into_iter().for_each(|own| {
-            diagnostic.help(format!("--to {} copies these operations", own.name()));
-        });
+        let source_bytes = source.bytes();
+        let from = ModelFormat::of(source_bytes);
+        // HLO is written as text, which has no place for parts of a protobuf.
+        let is_protobuf = from == Some(ModelFormat::Hlo) && ModelFormat::is_binary(source_bytes);
+        match from {
+            Some(ModelFormat::Hlo) if is_protobuf && to == ModelFormat::Hlo => {
+                diagnostic.help("these operations are copied from HLO text, not from a protobuf");
+            }
+            Some(own) if !is_protobuf && own != to => {
+                diagnostic.help(format!("--to {} copies these operations", own.name()));
+            }
+            _ => {}
+        }
         diagnostic.help(format!(
             "for {to}, define each by operations that indim reads, as a function of the file"
         ));

@@ -9,19 +9,24 @@
 //!   each value; `shape_values.rs`: constant folding of shapes; `loops.rs`: loops and branches;
 //!   `recurrent/`: recurrent layers.
 //! * `part.rs`: a part of a program between values that the caller names.
+//! * `carried_text.rs`: texts of programs in which some operations are copied.
 //! * `outline/`: every node of a model with types and broadcasts, also around nodes without a lowering.
 //! * `lint/`: findings about an outline.
 //! * `error.rs`: errors; `tolerance.rs`: comparison of results with expected results.
-//! * `writer.rs`: the interface of writers, from a graph to a file; `written.rs`: written files.
+//! * `writer.rs`: the interface of writers, from a graph to a file; `written.rs`: written files;
+//!   `element.rs`: elements as text.
 //! * `match_composition.rs` and `match_reduction.rs`: find compositions and functions along axes in a graph
-//!   with the graph patterns of `pattern.rs`; `match_product.rs`: finds matrix products; `standardise.rs`:
-//!   the standardisation that normalisations share.
+//!   with the graph patterns of `pattern.rs`; `match_product.rs`: finds matrix products, `dot_plan.rs` those
+//!   of a whole graph; `standardise.rs`: the standardisation that normalisations share.
 //! * `compositions/`: functions that several formats share, as nodes of a graph.
 //! * `spatial_windows.rs`: attributes of convolutions and pools; `search_rows.rs`: searches in sorted rows.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+mod carried_text;
 pub mod compositions;
+pub mod dot_plan;
+pub mod element;
 mod error;
 mod format;
 mod limits;
@@ -46,6 +51,9 @@ mod tolerance;
 mod writer;
 mod written;
 
+pub use carried_text::{
+    SourceNames, TextOperation, crossing_values, line_range, merged_texts, replaced_ranges,
+};
 pub use error::{FormatError, FormatErrorKind, Location, Unsupported};
 pub use format::ModelFormat;
 pub use limits::FormatLimits;

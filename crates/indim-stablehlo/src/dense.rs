@@ -1,11 +1,11 @@
 //! Elements of constants: `dense<..>`, `dense_resource<..>`.
 
 use indim_graph::Array;
+use indim_model::element::storage_bits;
 use indim_model::{FormatError, FormatErrorKind, array_of_bytes};
 use indim_ops::{ArrayType, DType, bf16, f16};
 use indim_shape::Shape;
 use indim_text::Span;
-use indim_xla::element::storage_bits;
 
 use super::attribute::{AttributeReader, unquoted};
 use super::lexer::{Lexer, Token, TokenKind};

@@ -11,6 +11,7 @@
 //!   `dot.rs`: matrix products; `gather.rs`: gathers and scatters; `windows.rs`: convolutions and
 //!   reductions of windows; `reducer.rs`: reducers.
 //! * `writer.rs`: the writer; `write_indices.rs`: its gathers, scatters and sorts.
+//! * `carry/`: programs with operations that are copied into the file written from them.
 //!
 //! `indim-xla` has the operations that StableHLO shares with HLO.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -18,6 +19,7 @@
 
 mod attribute;
 mod axis_pairs;
+mod carry;
 mod dense;
 mod dot;
 mod elaborate;
@@ -64,20 +66,10 @@ impl Reader for StableHloText {
         source: &SourceFile,
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
-        let text = checked_text(source)?;
-        let mut module = parser::parse(text, &options.limits)?;
-        let entry = entry(&module, options.function.as_deref())?;
-        restrict(&mut module, entry, text, &options.part)?;
-        let attributes = AttributeReader::new(text, &module);
-        unsupported::check(&module, &attributes, entry)?;
-        let function = &module.functions[entry];
-        let inputs = inputs(function, &attributes);
-        let outputs = match options.part.to.is_empty() {
-            true => outputs(function, &attributes),
-            false => options.part.ends().into_iter().map(str::to_owned).collect(),
-        };
-        let (source, limits) = (source.clone(), options.limits);
-        Ok(Box::new(StableHlo { source, module, limits, entry, inputs, outputs }))
+        match options.carries {
+            true => carry::read(source, options),
+            false => Ok(Box::new(StableHlo::read(source, options)?)),
+        }
     }
 
     fn outline(
@@ -117,6 +109,25 @@ struct StableHlo {
     entry: usize,
     inputs: Vec<ModelInput>,
     outputs: Vec<String>,
+}
+
+impl StableHlo {
+    fn read(source: &SourceFile, options: &ReadOptions) -> Result<StableHlo, FormatError> {
+        let text = checked_text(source)?;
+        let mut module = parser::parse(text, &options.limits)?;
+        let entry = entry(&module, options.function.as_deref())?;
+        restrict(&mut module, entry, text, &options.part)?;
+        let attributes = AttributeReader::new(text, &module);
+        unsupported::check(&module, &attributes, entry)?;
+        let function = &module.functions[entry];
+        let inputs = inputs(function, &attributes);
+        let outputs = match options.part.to.is_empty() {
+            true => outputs(function, &attributes),
+            false => options.part.ends().into_iter().map(str::to_owned).collect(),
+        };
+        let (source, limits) = (source.clone(), options.limits);
+        Ok(StableHlo { source, module, limits, entry, inputs, outputs })
+    }
 }
 
 impl Model for StableHlo {

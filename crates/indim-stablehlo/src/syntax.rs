@@ -16,6 +16,8 @@ pub(super) struct Module {
     pub(super) aliases: HashMap<String, Span>,
     /// The blobs at the end of a file: strings of hexadecimal digits.
     pub(super) resources: HashMap<String, Span>,
+    /// Whether a module contains a module.
+    pub(super) is_nested: bool,
 }
 
 /// A function.
@@ -25,6 +27,8 @@ pub(super) struct Function {
     pub(super) name: String,
     /// The place of the name in the text.
     pub(super) span: Span,
+    /// The whole text of the function.
+    pub(super) text: Span,
     pub(super) is_public: bool,
     pub(super) results: Vec<FunctionResult>,
     /// The body, whose arguments are those of the function; `None` for a declaration.
@@ -64,6 +68,8 @@ pub(super) struct SyntaxOperation {
     pub(super) name: String,
     /// Span of the name.
     pub(super) span: Span,
+    /// The whole text of the operation, from the names of its results to its location.
+    pub(super) text: Span,
     pub(super) results: Vec<ResultNames>,
     pub(super) operands: Vec<ValueUse>,
     pub(super) attributes: Vec<SyntaxAttribute>,

@@ -38,14 +38,25 @@ pub(super) fn check(
 pub(super) struct UnsupportedSet<'m> {
     module: &'m Module,
     attributes: &'m AttributeReader<'m>,
+    carries: bool,
     /// For each function, whether it contains a refused operation.
     is_unsupported: Vec<bool>,
 }
 
 impl<'m> UnsupportedSet<'m> {
     pub(super) fn of(module: &'m Module, attributes: &'m AttributeReader<'m>) -> Self {
+        UnsupportedSet::new(module, attributes, false)
+    }
+
+    /// The operations that a copy of the program keeps as they are: also those that the writer lacks, and
+    /// those that mean more than their result to other programs.
+    pub(super) fn to_carry(module: &'m Module, attributes: &'m AttributeReader<'m>) -> Self {
+        UnsupportedSet::new(module, attributes, true)
+    }
+
+    fn new(module: &'m Module, attributes: &'m AttributeReader<'m>, carries: bool) -> Self {
         let is_unsupported = vec![false; module.functions.len()];
-        let mut unsupported_set = UnsupportedSet { module, attributes, is_unsupported };
+        let mut unsupported_set = UnsupportedSet { module, attributes, carries, is_unsupported };
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); module.functions.len()];
         let mut worklist = Vec::new();
         for (number, function) in module.functions.iter().enumerate() {
@@ -79,14 +90,18 @@ impl<'m> UnsupportedSet<'m> {
     /// the functions that it calls.
     fn find_unsupported(&self, operation: &SyntaxOperation) -> (bool, Vec<usize>) {
         let mut walk = UnsupportedWalk::new(self.module, self.attributes);
+        walk.carries = self.carries;
         walk.any_operation(operation, false);
-        (walk.unsupported.check().is_err(), walk.worklist)
+        let has_type = self.carries && walk.first_type.is_some();
+        (has_type || walk.unsupported.check().is_err(), walk.worklist)
     }
 }
 
 struct UnsupportedWalk<'m> {
     module: &'m Module,
     attributes: &'m AttributeReader<'m>,
+    /// Whether to refuse the operations that a copy of the program keeps.
+    carries: bool,
     unsupported: UnsupportedOperations,
     /// The error of the first unsupported type in the text.
     first_type: Option<FormatError>,
@@ -99,7 +114,8 @@ impl<'m> UnsupportedWalk<'m> {
     fn new(module: &'m Module, attributes: &'m AttributeReader<'m>) -> Self {
         let (unsupported, reached, worklist) =
             (UnsupportedOperations::default(), HashSet::new(), Vec::new());
-        UnsupportedWalk { module, attributes, unsupported, first_type: None, reached, worklist }
+        let (carries, first_type) = (false, None);
+        UnsupportedWalk { module, attributes, carries, unsupported, first_type, reached, worklist }
     }
 
     /// Adds a function to the worklist, once.
@@ -157,6 +173,9 @@ impl<'m> UnsupportedWalk<'m> {
         if is_map && !lowering.is_elementwise() {
             self.add(operation, &operation.name, Some("it stands in the body of a map"));
         }
+        if self.carries && is_more_than_its_result(operation, lowering) {
+            self.add(operation, &operation.name, None);
+        }
         self.operation(operation, lowering);
     }
 
@@ -197,6 +216,22 @@ impl<'m> UnsupportedWalk<'m> {
             _ => {}
         }
     }
+}
+
+/// Whether the writer lacks an operation, or the operation tells other programs more than its result: a
+/// check, or a placement of data on devices.
+fn is_more_than_its_result(operation: &SyntaxOperation, lowering: Lowering) -> bool {
+    let is_kept = matches!(
+        lowering,
+        Lowering::While
+            | Lowering::Case
+            | Lowering::If
+            | Lowering::CustomCall
+            | Lowering::Expect(_)
+    );
+    is_kept
+        || operation.name.starts_with("sdy.")
+        || operation.attributes.iter().any(|attribute| attribute.name.contains('.'))
 }
 
 /// The function that a custom call names.

@@ -8,8 +8,8 @@ use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::Shape;
 
 use super::parser::type_name;
-use indim_xla::dot_plan::{DotPlan, WrittenDot};
-use indim_xla::element::{NumberText, numbers, part_of};
+use indim_model::dot_plan::{DotPlan, WrittenDot};
+use indim_model::element::{NumberText, numbers, part_of};
 use indim_xla::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use indim_xla::opcode::{Dialect, direction_of, name_of, order_of};
 

@@ -7,16 +7,13 @@
 //!   `sort.rs`: sorts; `windows.rs`: convolutions and reductions of windows; `select_scatter.rs`: gradients
 //!   of pools; `scan.rs`: scans as windows; `value.rs`: values, which are arrays or tuples.
 //! * `hlo/`: HLO, as text and protobuf. StableHLO is in `indim-stablehlo`.
-//! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`, `legal_indices.rs`: decompositions for it;
-//!   `dot_plan.rs`: values that are written as matrix products; `element.rs`: elements as text.
+//! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`, `legal_indices.rs`: decompositions for it.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod bitcast;
 mod compose;
 pub mod dot;
-pub mod dot_plan;
-pub mod element;
 pub mod fourier;
 pub mod gather;
 mod hlo;

@@ -28,7 +28,7 @@ impl Parser<'_, '_> {
 
     /// `func.func public @f(..) -> .. { .. }`.
     pub(super) fn function(&mut self) -> ParseResult<Function> {
-        self.advance();
+        let start = self.advance().span;
         let mut is_public = true;
         for visibility in ["public", "private", "nested"] {
             if self.eat_word(visibility).is_some() {
@@ -54,7 +54,8 @@ impl Parser<'_, '_> {
             false => None,
         };
         self.location()?;
-        Ok(Function { name, span: symbol.span, is_public, results, body })
+        let text = start.to(self.last);
+        Ok(Function { name, span: symbol.span, text, is_public, results, body })
     }
 
     /// The arguments of a function; `None` for a declaration without names.
@@ -109,16 +110,21 @@ impl Parser<'_, '_> {
         Ok(results)
     }
 
-    /// A generic operation outside functions: `"builtin.module"`, `"func.func"`.
+    /// A generic operation outside functions: `"builtin.module"`, `"func.func"`; `is_inside` tells whether
+    /// it is in a module.
     pub(super) fn generic_top(
         &mut self,
         first: SyntaxOperation,
         module: &mut Module,
+        is_inside: bool,
     ) -> ParseResult<()> {
         let mut waiting = vec![first];
+        let mut is_inside = is_inside;
         while let Some(operation) = waiting.pop() {
             match operation.name.as_str() {
                 "builtin.module" => {
+                    module.is_nested |= is_inside;
+                    is_inside = true;
                     let inside = operation.regions.into_iter().flat_map(|region| region.operations);
                     let mut inside: Vec<SyntaxOperation> = inside.collect();
                     inside.reverse();
@@ -160,8 +166,9 @@ impl Parser<'_, '_> {
             FunctionResult { value_type, attributes }
         });
         let results = results.collect();
+        let text_span = operation.text;
         let body: Option<Block> = operation.regions.into_iter().next();
-        Ok(Function { name, span, is_public, results, body })
+        Ok(Function { name, span, text: text_span, is_public, results, body })
     }
 
     /// `[{..}, {..}]`.

@@ -36,7 +36,8 @@ pub(super) fn parse(text: &str, limits: &FormatLimits) -> ParseResult<Module> {
     let mut lexer = Lexer::new(text, Span::new(0, text.len()));
     let next = lexer.token();
     let types = HashMap::new();
-    let mut parser = Parser { text, lexer, next, limits, nested: 0, types };
+    let last = next.span;
+    let mut parser = Parser { text, lexer, next, last, limits, nested: 0, types };
     let mut module = Module::default();
     parser.top(&mut module)?;
     Ok(module)
@@ -47,6 +48,8 @@ pub(super) struct Parser<'t, 'l> {
     lexer: Lexer<'t>,
     /// The next token, a lookahead of one.
     next: Token,
+    /// Span of the token before the next.
+    last: Span,
     limits: &'l FormatLimits,
     /// Number of open regions and types.
     nested: usize,
@@ -58,6 +61,7 @@ impl<'t> Parser<'t, '_> {
     fn advance(&mut self) -> Token {
         let token = self.next;
         self.next = self.lexer.token();
+        self.last = token.span;
         token
     }
 
@@ -138,11 +142,12 @@ impl<'t> Parser<'t, '_> {
                 TokenKind::ResourcesBegin => self.resources(module)?,
                 TokenKind::String => {
                     let operation = self.operation()?;
-                    self.generic_top(operation, module)?;
+                    self.generic_top(operation, module, open > 0)?;
                 }
                 TokenKind::Word => match self.word(self.next) {
                     "module" | "builtin.module" => {
                         self.module_head()?;
+                        module.is_nested |= open > 0;
                         open += 1;
                     }
                     "func.func" | "func" => {

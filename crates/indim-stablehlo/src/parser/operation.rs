@@ -42,6 +42,7 @@ impl Parser<'_, '_> {
 
     /// An operation with its results.
     pub(super) fn operation(&mut self) -> ParseResult<SyntaxOperation> {
+        let start = self.next.span;
         let results = match self.next.kind {
             TokenKind::Value => self.results()?,
             _ => Vec::new(),
@@ -56,6 +57,7 @@ impl Parser<'_, '_> {
         let mut operation = SyntaxOperation {
             name: pretty::full_name(&name),
             span,
+            text: start,
             results,
             operands: Vec::new(),
             attributes: Vec::new(),
@@ -69,6 +71,7 @@ impl Parser<'_, '_> {
             self.pretty(&mut operation)?;
         }
         self.location()?;
+        operation.text = start.to(self.last);
         Ok(operation)
     }
 

@@ -25,6 +25,7 @@ impl Parser<'_, '_> {
     pub(super) fn parse_known_parts(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         self.advance();
         let mut names: Vec<ValueUse> = Vec::new();
+        let mut open = 0usize;
         while !self.ends_operation() {
             match self.next.kind {
                 TokenKind::Value => {
@@ -35,7 +36,20 @@ impl Parser<'_, '_> {
                         None => operation.operands.push(value),
                     }
                 }
-                TokenKind::Mark(b'(' | b')') => drop(self.advance()),
+                TokenKind::Mark(b'(') => {
+                    self.advance();
+                    open += 1;
+                }
+                TokenKind::Mark(b')') => {
+                    self.advance();
+                    open = open.saturating_sub(1);
+                }
+                // The type of a value in brackets, such as an argument of a region.
+                TokenKind::Mark(b':') if open > 0 => {
+                    self.advance();
+                    self.value_type()?;
+                    self.location()?;
+                }
                 TokenKind::Mark(b':') => {
                     self.advance();
                     operation.signature = self.signature()?;
@@ -74,6 +88,11 @@ impl Parser<'_, '_> {
             }
             match self.next.kind {
                 TokenKind::Bad => return Err(self.unexpected("an operation")),
+                // The types of an operation are the last ones.
+                TokenKind::Mark(b':') => {
+                    self.advance();
+                    operation.signature = self.signature()?;
+                }
                 TokenKind::Mark(b'{' | b'[' | b'<' | b'(') => drop(self.skip_balanced()?),
                 // `loc(..)` is read by the caller.
                 TokenKind::Word if self.is_word("loc") => return Ok(()),

@@ -7,7 +7,7 @@ use indim_text::Span;
 
 use super::lexer::{Lexer, Token, TokenKind};
 use super::syntax::HloShape;
-use crate::element::storage_bits;
+use indim_model::element::storage_bits;
 
 const ELIDED_ADVICE: &str = "constants of more than 10 elements are left out by default: \
      as_hlo_text(print_large_constants=True) in JAX, XLA_FLAGS=--xla_dump_large_constants for dumps";

@@ -9,9 +9,11 @@
 //! * `part.rs`: the instructions between named values; `outline.rs`: every instruction with its stated type.
 //! * `lowering.rs`: the table of opcodes; `attribute.rs`, `gather.rs`: attributes; `literal.rs`: constants;
 //!   `layout.rs`: bitcasts; `reducer.rs`: reducers.
+//! * `carry.rs`: programs with instructions that are copied into the file written from them.
 //! * `writer.rs`: the writer; `write_indices.rs`: its gathers, scatters and sorts.
 
 mod attribute;
+mod carry;
 mod elaborate;
 mod gather;
 mod layout;
@@ -56,9 +58,10 @@ impl Reader for Hlo {
         source: &SourceFile,
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
-        let (mut module, text) = parsed(source, options)?;
-        let names = part::restrict(&mut module, &text, options)?;
-        Ok(Box::new(HloModel::new(module, text, (options, names))?))
+        match options.carries {
+            true => carry::read(source, options),
+            false => Ok(Box::new(HloModel::read(source, options)?)),
+        }
     }
 
     fn outline(
@@ -146,6 +149,12 @@ struct HloModel {
 }
 
 impl HloModel {
+    fn read(source: &SourceFile, options: &ReadOptions) -> Result<HloModel, FormatError> {
+        let (mut module, text) = parsed(source, options)?;
+        let names = part::restrict(&mut module, &text, options)?;
+        HloModel::new(module, text, (options, names))
+    }
+
     fn new(
         module: Module,
         text: SourceText,
@@ -201,7 +210,7 @@ fn inputs(module: &Module, entry: usize, text: &str, part_names: &PartNames) -> 
     let (mut inputs, mut names) = (Vec::new(), HashSet::new());
     for &parameter in &computation.parameters {
         let instruction = &computation.instructions[parameter];
-        let plain = instruction.name.map_or("", |name| name.of(text)).trim_start_matches('%');
+        let plain = instruction.plain_name(text).unwrap_or_default();
         let users = user_name(instruction, text).filter(|name| !names.contains(*name));
         let name = part_names.start_name(parameter).or(users).unwrap_or(plain);
         let Some(shape) = &instruction.shape else { continue };

@@ -28,7 +28,7 @@ pub(super) fn outline(
     location: &dyn Fn(Span) -> Location,
 ) -> Outline {
     let mut outline = Outline::default();
-    let is_unsupported = unsupported::unsupported_instructions(module, text, entry);
+    let is_unsupported = unsupported::unsupported_instructions(module, text, entry, false);
     let mut names = vec![""; module.computations.len()];
     for (name, number) in &module.by_name {
         names[*number] = name;
@@ -58,7 +58,7 @@ fn instructions(
 ) -> Vec<ValueIndex> {
     let mut values: Vec<ValueIndex> = Vec::with_capacity(computation.instructions.len());
     for (instruction, &is_opaque) in computation.instructions.iter().zip(is_opaque) {
-        let name = instruction.name.map_or("", |name| name.of(text)).trim_start_matches('%');
+        let name = instruction.plain_name(text).unwrap_or_default();
         let value_type = value_type(instruction.shape.as_ref());
         let is_tuple = matches!(instruction.shape, Some(HloShape::Tuple(_)));
         if instruction.opcode == "parameter" {

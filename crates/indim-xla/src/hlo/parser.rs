@@ -35,6 +35,8 @@ pub(super) struct Parser<'t, 'l> {
     lexer: Lexer<'t>,
     /// The next token, a lookahead of one.
     pub(super) next: Token,
+    /// Span of the token before the next.
+    last: Span,
     pub(super) limits: &'l FormatLimits,
     nested: usize,
 }
@@ -50,12 +52,13 @@ impl<'t, 'l> Parser<'t, 'l> {
     pub(super) fn new(text: &'t str, piece: Span, limits: &'l FormatLimits) -> Self {
         let mut lexer = Lexer::new(text, piece);
         let next = lexer.token();
-        Parser { text, lexer, next, limits, nested: 0 }
+        Parser { text, lexer, next, last: next.span, limits, nested: 0 }
     }
 
     pub(super) fn advance(&mut self) -> Token {
         let token = self.next;
         self.next = self.lexer.token();
+        self.last = token.span;
         token
     }
 
@@ -205,6 +208,7 @@ impl<'t, 'l> Parser<'t, 'l> {
 
     /// `[ENTRY] name [(..) -> shape] { .. }`.
     fn computation(&mut self, module: &mut Module) -> ParseResult<()> {
+        let start = self.next.span;
         let is_entry = self.is_word("ENTRY");
         if is_entry {
             self.advance();
@@ -218,7 +222,7 @@ impl<'t, 'l> Parser<'t, 'l> {
             self.advance();
             self.shape()?;
         }
-        self.expect_mark(b'{')?;
+        let brace = self.expect_mark(b'{')?.span;
         let mut open =
             OpenComputation { instructions: Vec::new(), numbers: HashMap::new(), root: None };
         while !self.is_mark(b'}') {
@@ -228,7 +232,9 @@ impl<'t, 'l> Parser<'t, 'l> {
         while self.eat_mark(b',').is_some() {
             self.attribute()?;
         }
-        let computation = self.finish(open, end)?;
+        let mut computation = self.finish(open, end)?;
+        computation.text = start.to(self.last);
+        computation.body = Span::new(brace.end, end.start);
         let number = module.computations.len();
         module.computations.push(computation);
         if is_entry {
@@ -287,6 +293,7 @@ impl<'t, 'l> Parser<'t, 'l> {
             parameter: None,
             name,
             span: opcode.span,
+            text: name.unwrap_or(opcode.span),
             opcode: self.of(opcode).to_owned(),
             shape,
             operands: Vec::new(),
@@ -313,6 +320,7 @@ impl<'t, 'l> Parser<'t, 'l> {
             }
             instruction.attributes.push((key, value));
         }
+        instruction.text = instruction.text.to(self.last);
         self.regions(&mut instruction, module)?;
         open.instructions.push(instruction);
         Ok(open.instructions.len() - 1)
@@ -380,7 +388,7 @@ impl<'t, 'l> Parser<'t, 'l> {
 }
 
 /// The spans of the names in `{%a, %b}`, or of one name.
-fn name_spans(value: Span, text: &str) -> Vec<Span> {
+pub(super) fn name_spans(value: Span, text: &str) -> Vec<Span> {
     let inside = value.of(text).trim_start_matches('{').trim_end_matches('}');
     let start = value.start + value.of(text).find(inside).unwrap_or(0);
     let mut spans = Vec::new();

@@ -61,9 +61,7 @@ pub(super) fn restrict(
 /// The index of the instruction of this name. A parameter is also found by the user's name for it, which
 /// its metadata states (`user_name`).
 fn find(computation: &Computation, text: &str, name: &str) -> Result<usize, FormatError> {
-    let is_plain = |instruction: &Instruction| {
-        instruction.name.is_some_and(|it| it.of(text).trim_start_matches('%') == name)
-    };
+    let is_plain = |instruction: &Instruction| instruction.plain_name(text) == Some(name);
     let is_users = |instruction: &Instruction| {
         instruction.opcode == "parameter" && user_name(instruction, text) == Some(name)
     };
@@ -108,6 +106,7 @@ fn set_results(computation: &mut Computation, numbers: &[usize]) -> Result<(), F
         parameter: None,
         name: None,
         span,
+        text: span,
         opcode: "tuple".to_owned(),
         shape: Some(HloShape::Tuple(shapes)),
         operands: numbers.to_vec(),

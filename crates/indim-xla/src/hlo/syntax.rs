@@ -27,6 +27,9 @@ pub(super) struct Computation {
     pub(super) root: usize,
     /// Indices of the parameter instructions, in parameter order.
     pub(super) parameters: Vec<usize>,
+    /// The whole text, and the text between its braces; empty for a protobuf.
+    pub(super) text: Span,
+    pub(super) body: Span,
 }
 
 /// An instruction.
@@ -36,6 +39,8 @@ pub(super) struct Instruction {
     pub(super) name: Option<Span>,
     /// Span of its opcode.
     pub(super) span: Span,
+    /// The whole text, from its name to its last attribute.
+    pub(super) text: Span,
     pub(super) opcode: String,
     /// The type of its result, if written.
     pub(super) shape: Option<HloShape>,
@@ -80,6 +85,21 @@ pub(super) enum HloLayout {
     Other,
 }
 
+impl HloShape {
+    /// Whether it has an array in another order than row-major. The recursion is bounded by the parser's
+    /// nesting limit.
+    pub(super) fn has_own_layout(&self) -> bool {
+        match self {
+            HloShape::Array(_, HloLayout::MinorToMajor(axes)) => {
+                !axes.iter().rev().copied().eq(0..axes.len())
+            }
+            HloShape::Array(_, layout) => *layout == HloLayout::Other,
+            HloShape::Tuple(parts) => parts.iter().any(HloShape::has_own_layout),
+            HloShape::Dynamic(_) | HloShape::Other(_) => false,
+        }
+    }
+}
+
 impl Computation {
     /// A computation of these instructions; parameter numbers must be consecutive from 0.
     ///
@@ -108,11 +128,17 @@ impl Computation {
             instruction.parameter = index;
         }
         let parameters = parameters.into_iter().flatten().collect();
-        Ok(Computation { instructions, root, parameters })
+        let (text, body) = (Span::new(0, 0), Span::new(0, 0));
+        Ok(Computation { instructions, root, parameters, text, body })
     }
 }
 
 impl Instruction {
+    /// The name without `%`; `None` for an instruction that is written in place as an operand.
+    pub(super) fn plain_name<'t>(&self, text: &'t str) -> Option<&'t str> {
+        self.name.map(|name| name.of(text).trim_start_matches('%'))
+    }
+
     /// Span of the value of an attribute.
     pub(super) fn attribute(&self, text: &str, name: &str) -> Option<Span> {
         let found = self.attributes.iter().find(|(key, _)| key.of(text) == name);

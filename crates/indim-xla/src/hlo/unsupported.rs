@@ -18,6 +18,7 @@ pub(super) fn check(module: &Module, text: &str, entry: usize) -> Result<(), For
     let mut walk = UnsupportedWalk {
         module,
         text,
+        carries: false,
         unsupported: UnsupportedOperations::default(),
         first_type: None,
         computations,
@@ -36,16 +37,19 @@ pub(super) fn check(module: &Module, text: &str, entry: usize) -> Result<(), For
 }
 
 /// Whether each instruction of each computation up to `entry` is unsupported, or calls a computation with
-/// one that is.
+/// one that is. If `carries` is true, so is an instruction that a copy of the program keeps: one that the
+/// writer lacks, or that means more than its result to other programs.
 pub(super) fn unsupported_instructions(
     module: &Module,
     text: &str,
     entry: usize,
+    carries: bool,
 ) -> Vec<Vec<bool>> {
     let computations = vec![None; module.computations.len()];
     let mut walk = UnsupportedWalk {
         module,
         text,
+        carries,
         unsupported: UnsupportedOperations::default(),
         first_type: None,
         computations,
@@ -60,7 +64,9 @@ pub(super) fn unsupported_instructions(
             let called = instruction.called.filter(|&it| walk.computations[it].take().is_some());
             let mut callees = called.into_iter().chain(instruction.regions.iter().copied());
             let calls_unsupported = callees.any(|it| is_unsupported.get(it) == Some(&true));
-            core::mem::take(&mut walk.unsupported).check().is_err() || calls_unsupported
+            let has_type = walk.first_type.take().is_some() && carries;
+            let is_own = core::mem::take(&mut walk.unsupported).check().is_err();
+            is_own || has_type || calls_unsupported
         };
         let are_unsupported: Vec<bool> =
             computation.instructions.iter().map(is_instruction_unsupported).collect();
@@ -73,6 +79,8 @@ pub(super) fn unsupported_instructions(
 struct UnsupportedWalk<'m> {
     module: &'m Module,
     text: &'m str,
+    /// Whether to refuse the instructions that a copy of the program keeps.
+    carries: bool,
     unsupported: UnsupportedOperations,
     /// The error of the first unsupported type in the text.
     first_type: Option<FormatError>,
@@ -104,6 +112,9 @@ impl UnsupportedWalk<'_> {
         instruction.shape.iter().for_each(|shape| self.shape(shape));
         if is_map && !lowering.is_elementwise() {
             self.add(instruction, opcode, Some("it stands in what a map applies"));
+        }
+        if self.carries && self.is_more_than_its_result(instruction, lowering) {
+            self.add(instruction, opcode, None);
         }
         match (lowering, instruction.called) {
             (Lowering::Call, Some(called)) => self.mark_called(called, is_map),
@@ -149,6 +160,14 @@ impl UnsupportedWalk<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether the writer lacks an instruction, or the instruction tells other programs more than its result.
+    fn is_more_than_its_result(&self, instruction: &Instruction, lowering: Lowering) -> bool {
+        let marks = ["sharding", "frontend_attributes", "control-predecessors"];
+        matches!(lowering, Lowering::While | Lowering::Conditional | Lowering::CustomCall)
+            || marks.iter().any(|mark| instruction.attribute(self.text, mark).is_some())
+            || instruction.shape.as_ref().is_some_and(HloShape::has_own_layout)
     }
 
     /// Notes the first unsupported type in the text. The recursion is bounded by the parser's nesting

@@ -7,10 +7,10 @@ use indim_model::{FormatError, Notes, WriteOptions, WrittenModel};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 
 use super::shape::type_name;
-use crate::dot_plan::{DotPlan, WrittenDot};
-use crate::element::{NumberText, numbers, part_of};
 use crate::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use crate::opcode::{direction_of, name_of};
+use indim_model::dot_plan::{DotPlan, WrittenDot};
+use indim_model::element::{NumberText, numbers, part_of};
 
 /// The text of a graph.
 ///

@@ -204,9 +204,9 @@ impl LoadedModel {
     }
 
     /// Loads the program again, without the nodes that indim cannot compute or write, if this error of
-    /// loading or writing it comes from such nodes and `format` is its own format, ONNX or OpenVINO IR; else
-    /// `None`. The result cannot run: [`LoadedModel::write`] copies these nodes. The types in
-    /// [`ReadOptions::declared`] are those that the file leaves open.
+    /// loading or writing it comes from such nodes and `format` is its own format; else `None`, as for a
+    /// protobuf of HLO, because HLO is written as text. The result cannot run: [`LoadedModel::write`] copies
+    /// these nodes. The types in [`ReadOptions::declared`] are those that the file leaves open.
     ///
     /// ```
     /// # #[cfg(feature = "onnx")] {
@@ -232,10 +232,13 @@ impl LoadedModel {
         format: ModelFormat,
         error: &LoadError,
     ) -> Option<Result<LoadedModel, LoadError>> {
-        let is_of_nodes =
-            matches!(error.code(), "unsupported-op" | "unsupported-type" | "depends-on-data");
-        let copies = matches!(format, ModelFormat::Onnx | ModelFormat::OpenVino);
-        let is_own = ModelFormat::of(source.bytes()) == Some(format) && copies;
+        let is_of_nodes = match error.code() {
+            "unsupported-op" | "unsupported-type" | "depends-on-data" => true,
+            // Sizes that are not known, and functions without bodies.
+            "unsupported" => matches!(format, ModelFormat::StableHlo | ModelFormat::Hlo),
+            _ => false,
+        };
+        let is_own = ModelFormat::of(source.bytes()) == Some(format) && can_copy(&source);
         (is_of_nodes && is_own && !options.carries && options.part.is_whole())
             .then(|| LoadedModel::from_source(source, &options.clone().carries(true)))
     }
@@ -428,5 +431,15 @@ impl core::fmt::Debug for LoadedModel {
             .field("inputs", &self.inputs())
             .field("outputs", &self.outputs)
             .finish_non_exhaustive()
+    }
+}
+
+/// Whether nodes of a file can be copied into a file of the same format. HLO is written as text, so the nodes
+/// of its protobufs cannot.
+pub(super) fn can_copy(source: &SourceFile) -> bool {
+    match ModelFormat::of(source.bytes()) {
+        Some(ModelFormat::Hlo) => !ModelFormat::is_binary(source.bytes()),
+        Some(_) => true,
+        None => false,
     }
 }

@@ -52,6 +52,7 @@ mod staged_boxes;
 mod staged_shapes;
 mod storage_types;
 mod support;
+mod xla_carried;
 mod xla_fourier;
 mod xla_gathers;
 mod xla_training;

@@ -155,6 +155,7 @@ impl ModuleReader<'_> {
             parameter: None,
             name: Some(name),
             span,
+            text: span,
             opcode: proto.opcode.clone(),
             shape,
             operands,

@@ -1,7 +1,8 @@
 //! Values that a writer emits as one matrix product, and the intermediate values that it omits for them.
 
+use crate::match_product::{DotForm, ProductMatch};
+use crate::writer::{Notes, location_of};
 use indim_graph::{Graph, NodeKind, ValueId};
-use indim_model::{DotForm, Notes, ProductMatch, location_of};
 use indim_ops::{DType, DTypeClass};
 
 /// The values of a legalised graph that are written as matrix products, and those that are written at all.

@@ -1,4 +1,4 @@
-//! Elements as text, shared by StableHLO and HLO.
+//! Elements as text, as StableHLO and HLO have them.
 
 use indim_graph::{Array, Literal};
 use indim_ops::DType;
