@@ -18,6 +18,8 @@ IMPORTS = (
     "from collections.abc import Sequence\nfrom typing import Any\n\n"
     "from numpy.typing import DTypeLike, NDArray\n\nfrom ._types import Integers, Operand\n\n"
 )
+#: Columns of a line, as in sources.
+MAX_COLUMNS = 110
 TYPES = {"broadcast_dimensions": "Integers | None", "axis": "int | None", "out": "NDArray[Any] | None"}
 
 
@@ -34,7 +36,10 @@ def stub(name, function):
             annotation = TYPES.get(parameter.name, "Operand")
         default = "" if parameter.default is parameter.empty else " = ..."
         parts.append(f"{'*' * is_rest}{parameter.name}: {annotation}{default}")
-    return f"def {name}({', '.join(parts)}) -> NDArray[Any]: ...\n"
+    line = f"def {name}({', '.join(parts)}) -> NDArray[Any]: ...\n"
+    if len(line) <= MAX_COLUMNS:
+        return line
+    return f"def {name}(\n" + "".join(f"    {part},\n" for part in parts) + ") -> NDArray[Any]: ...\n"
 
 
 def operations(module, by_hand=""):

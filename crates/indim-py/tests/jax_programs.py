@@ -514,6 +514,85 @@ def functions_of_lax(jax, jnp, lax):
     return found, compiled
 
 
+def collectives(jax, jnp, lax):
+    x = data(4, 5, seed=11)
+
+    def share(x):
+        total = lax.psum({"square": x * x, "one": 1}, "i")
+        spread = lax.pmax(x, "i") - lax.pmin(x, "i")
+        return x / jnp.sqrt(total["square"]) + spread * lax.axis_index("i") - total["one"] * lax.pmean(x, "i")
+
+    def crossed(x):
+        both = lax.psum(x, ("i", "j")) - lax.psum(x, "j") * lax.axis_index("i")
+        return both + lax.all_gather(x, "i").sum() + lax.all_gather(x, "j")[2]
+
+    def gathered(x):
+        return lax.all_gather(x, "i", axis=1), lax.all_gather(x, "i", axis=-1, tiled=True), \
+            lax.ppermute(x, "i", [(0, 1), (1, 3), (2, 0), (3, 2)]), lax.all_to_all(x, "i", 1, 0)
+
+    def error(x):
+        each = jax.vmap(lambda x: x / lax.psum(x * x, "i") + lax.pmean(x, "i"), axis_name="i")
+        return jnp.sum(each(x) ** 2)
+
+    def name_both(function, **axes):
+        return jax.vmap(jax.vmap(function, axis_name="j"), axis_name="i", **axes)
+
+    return jax.vmap(share, axis_name="i")(x), jax.jit(jax.vmap(share, 1, 1, axis_name="i"))(x), \
+        name_both(crossed)(x), name_both(crossed, in_axes=1)(x), jax.grad(error)(x), \
+        jax.vmap(gathered, axis_name="i")(data(4, 3, 4, seed=12)), \
+        jax.vmap(lambda: lax.axis_index("i") * 2, axis_name="i", axis_size=3)()
+
+
+def sorts_by_keys(jax, jnp, lax):
+    keys = np.array([3, 1, 2, 1, 3]), np.array([1.0, 2.0, 3.0, 0.5, 0.5])
+    rows = data(3, 4, seed=5)
+
+    def orders(a, b, rows):
+        c = jnp.arange(5)
+        return [lax.sort((a, b, c), num_keys=count) for count in (1, 2, 3)], lax.sort((rows, rows * 2), 0)
+
+    return orders(*keys, rows), jax.jit(orders)(*keys, rows)
+
+
+def dot_product_attention(jax, jnp, lax):
+    def each(query, key, value, bias, mask):
+        attend = jax.nn.dot_product_attention
+        lengths = jnp.array([1, 3], jnp.int32)
+        return attend(query, key, value), attend(query, key, value, bias), \
+            attend(query, key, value, None, mask), \
+            attend(query, key, value, is_causal=True, scale=0.5), attend(query[0], key[0], value[0]), \
+            attend(query, key, value, local_window_size=(1, 2)), \
+            attend(query, key, value, query_seq_lengths=lengths, key_value_seq_lengths=lengths), \
+            attend(query, key, value, return_residual=True)
+
+    arrays = [data(2, 5, 4, 8, seed=1), data(2, 6, 2, 8, seed=2), data(2, 6, 2, 8, seed=3)]
+    arrays = [*map(np.float32, arrays), np.float32(data(1, 4, 5, 6, seed=4)), data(2, 1, 5, 6, seed=5) > -1]
+    gradient = jax.grad(lambda q: jnp.sum(jax.nn.dot_product_attention(q, *arrays[1:3], is_causal=True) ** 2))
+    found = each(*arrays), jax.jit(each)(*arrays), gradient(arrays[0])
+    # Sums in 32 bits differ in their last digits, so the tolerance is relative to 10.
+    return jax.tree.map(lambda x: x.astype(jnp.float64) + 10, found)
+
+
+def paths_of_trees(jax, jnp, lax):
+    tree = {"a": [1.0, (2.0,)], "b": 3.0}
+    texts = [jax.tree_util.keystr(path) for path, _ in jax.tree.leaves_with_path(tree)]
+    simple = [jax.tree_util.keystr(path, simple=True, separator="/") for path, _ in
+              jax.tree.flatten_with_path(tree)[0]]
+    assert texts == ["['a'][0]", "['a'][1][0]", "['b']"] and simple == ["a/0", "a/1/0", "b"]
+    scaled = jax.tree.map_with_path(lambda path, x, y: x * len(path) + y, tree, tree)
+    bound = jax.tree_util.Partial(lambda x, y: x * y, jnp.arange(3.0))
+    return scaled, jax.tree.broadcast({"a": 0.0, "b": 1.0}, tree), jax.jit(lambda f, x: f(x))(bound, 2.0), \
+        jax.tree.reduce_associative(lambda x, y: x + y, tree)
+
+
+def activations_of_integers(jax, jnp, lax):
+    n = jnp.arange(1, 4)
+    return [jax.nn.relu(n), jax.nn.relu6(n), jax.nn.sparse_plus(n / 2), jax.nn.sparse_sigmoid(n / 2), \
+            jax.nn.log1mexp(n / 3), *(function(n) for function in (
+                jax.nn.elu, jax.nn.gelu, jax.nn.log_sigmoid, jax.nn.mish, jax.nn.selu, jax.nn.softmax,
+                jax.nn.softplus, jax.nn.log_softmax, jax.nn.logsumexp, jax.nn.soft_sign, jax.nn.tanh))]
+
+
 PROGRAMS = [
     value for value in list(globals().values()) if getattr(value, "__code__", None) and value is not data
 ]

@@ -36,6 +36,22 @@ NEAR = [
     *[(name, [[6], "float32"]) for name in ("laplace", "logistic", "cauchy")],
     ("normal", [[6], "float64"]),
     ("truncated_normal", [-1.0, 2.0, [6], "float32"]),
+    ("gamma", [2.5, [6], "float32"]),
+    ("gamma", [0.3, [2, 3], "float32"]),
+    ("gamma", [0.3, [6], "float64"]),
+    ("loggamma", [0.01, [6], "float32"]),
+    ("beta", [2.0, 0.5, [6], "float32"]),
+    *[(name, [3.0, [6], "float32"]) for name in ("chisquare", "pareto", "rayleigh", "t", "wald")],
+    ("f", [3.0, 4.0, [6], "float32"]),
+    ("generalized_normal", [1.5, [6], "float32"]),
+    ("ball", [3, 2.0, [4], "float32"]),
+    ("lognormal", [0.5, [6], "float32"]),
+    ("weibull_min", [2.0, 1.5, [6], "float32"]),
+    ("triangular", [0.0, 1.0, 3.0, [6], "float32"]),
+    ("maxwell", [[6], "float32"]),
+    ("double_sided_maxwell", [1.0, 2.0, [6], "float32"]),
+    ("geometric", [0.3, [9], "int32"]),
+    *[("poisson", [mean, [9], "int32"]) for mean in (0.0, 3.5, 500.0, -1.0)],
 ]
 SEEDS = (0, 42)
 #: Seeds for functions of a stated type.

@@ -22,7 +22,10 @@ def refused_argument(name, keyword):
     traced."""
     advice = _KEYWORDS.get(keyword, "leave it out")
     if keyword == "out":
-        advice = f"write y = np.{name}(...) without `out=`"
+        return (
+            f"numpy.{name} takes no `out` from outside while a function is traced, but an array that the "
+            f"function has made, such as np.zeros_like(x): write y = np.{name}(...) without `out=`"
+        )
     return f"numpy.{name} takes no `{keyword}` while a function is traced: {advice}"
 
 

@@ -2,8 +2,9 @@
 
 How many elements ``x[mask]`` has is known when the mask is computed. So such a function runs in stages: each
 computes a mask, and the next one takes the positions of its true elements as an argument, whose size is known
-when it runs. The last stage computes the results. All stages run the function from its beginning; what only
-an earlier mask needs is left out of their programs.
+when it runs. The size of ``np.bincount(x)`` is a number: its stage computes that, and the next one takes the
+positions below it. The last stage computes the results. All stages run the function from its beginning; what
+only an earlier mask needs is left out of their programs.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ class _NoData(BaseException):
 
 
 class _MaskFound(BaseException):
-    """Ends the run of a function at a mask whose positions it needs."""
+    """Ends the run of a function at a mask whose positions it needs, or at a length that it needs."""
 
-    def __init__(self, mask):
-        super().__init__("the positions of a mask are not known")
-        self.mask = mask
+    def __init__(self, kind, value):
+        super().__init__(f"a {kind} is not known")
+        self.kind, self.value = kind, value
 
 
 class _Positions:
@@ -48,20 +49,30 @@ class _Positions:
         #: By recording and name of a mask. The key holds the recording, so that its id is unique.
         self._known = {}
 
-    def of(self, mask, recording):
-        """The positions of a mask; ``recording`` is the outermost one."""
-        key = mask._recording, mask._name
+    def of(self, kind, value, recording):
+        """The positions of a mask, or those below a length; ``recording`` is the outermost one."""
+        key = kind, value._recording, value._name
         if key not in self._known:
             self._known[key] = next(self._given, None)
         if self._known[key] is None:
-            raise recording.ended(_MaskFound(_outermost(mask)))
+            raise recording.ended(_MaskFound(kind, _outermost(value)))
         return self._known[key]
 
 
 def positions_of(mask, subject, advice):
     """The positions, in ``mask.ravel()``, of the true elements of a traced mask. Where no stage can compute
     it, the error says that ``subject`` is not known, and ``advice``."""
-    recording = mask._recording
+    return _positions("mask", mask, subject, advice)
+
+
+def positions_below(length, subject, advice):
+    """The numbers from 0 to below a traced whole number, which is one size of a result. The other arguments
+    are those of ``positions_of``."""
+    return _positions("length", length, subject, advice)
+
+
+def _positions(kind, value, subject, advice):
+    recording = value._recording
     while recording.outer is not None:
         if recording.derivative_mode is None:
             raise TypeError(
@@ -76,7 +87,7 @@ def positions_of(mask, subject, advice):
                 f"xarray and pandas do not have here: {advice}"
             )
         )
-    return recording.positions.of(mask, recording)
+    return recording.positions.of(kind, value, recording)
 
 
 def trace(function, recorder, arguments):
@@ -88,13 +99,13 @@ def trace(function, recorder, arguments):
         raise SizeFromDataError(str(found)).with_traceback(found.__traceback__) from None
 
 
-def _outermost(mask):
-    """A mask of a differentiated function, computed by the recording around all others."""
-    recording, mask = mask._recording, mask.reshape(-1)
+def _outermost(value):
+    """A value of a differentiated function, computed by the recording around all others."""
+    recording, value = value._recording, value.reshape(-1)
     while recording.outer is not None:
-        (mask,) = evaluated(recording, [mask])
+        (value,) = evaluated(recording, [value])
         recording = recording.outer
-    return mask
+    return value
 
 
 class Stages:
@@ -109,7 +120,7 @@ class Stages:
             except _MaskFound:
                 pass
             found, recording.end = recording.end, None
-            return {"results": results} if found is None else {"mask": found.mask}
+            return {"results": results} if found is None else {found.kind: found.value}
 
         stage.__qualname__ = name = _name_of(body)
         setattr(stage, ADAPTED, getattr(body, ADAPTED, body))
@@ -135,11 +146,20 @@ class Stages:
             found = self._program(positions, *arguments, order=order)
             if "results" in found:
                 return found["results"], positions
-            positions[str(len(positions))] = np.flatnonzero(found["mask"])
+            is_mask = "mask" in found
+            known = np.flatnonzero(found["mask"]) if is_mask else np.arange(_checked(found["length"].item()))
+            positions[str(len(positions))] = known
         raise TypeError(
             f"{self._name} has more than {MAX_MASKS} sizes that depend on data, and each is a stage of its "
             "own: take sizes that are large enough, as in indim.extract(mask, x, size=k), or loop outside"
         )
+
+
+def _checked(length):
+    """A size that a stage computed; one beyond the memory of any machine is an error before its array."""
+    if not 0 <= length < 1 << 48:
+        raise ValueError(f"a size that depends on data is {length}: it is negative, or beyond any memory")
+    return length
 
 
 def _name_of(function):

@@ -109,10 +109,22 @@ def argmin(operand, axis, index_dtype=np.int32):
 
 
 def sort(operand, dimension=-1, is_stable=True, num_keys=1):
-    """The elements in increasing order along an axis."""
-    if isinstance(operand, (list, tuple)):
-        raise TypeError("lax.sort takes one array: write sort_key_val, or take_along_axis of jnp.lexsort")
-    return np.sort(asarray(operand), axis=dimension)
+    """The elements in increasing order along an axis.
+
+    Of several arrays in a list or tuple, the first ``num_keys`` are keys: elements with equal first keys are
+    in the order of their second keys, and so on. All arrays take that order.
+    """
+    if not isinstance(operand, (list, tuple)):
+        return np.sort(asarray(operand), axis=dimension)
+    arrays, count = [asarray(array) for array in operand], operator.index(num_keys)
+    if not 1 <= count <= len(arrays):
+        raise ValueError(f"lax.sort takes 1 to {len(arrays)} keys of {len(arrays)} arrays, not {count}")
+    shapes = {tuple(array.shape) for array in arrays}
+    if len(shapes) > 1:
+        raise TypeError(f"lax.sort takes arrays of one shape, not {', '.join(map(str, sorted(shapes)))}")
+    axis = axis_index(dimension, arrays[0].ndim)
+    order = xla.lexsort(arrays[:count][::-1], axis=axis)
+    return tuple(np.take_along_axis(array, order, axis=axis) for array in arrays)
 
 
 def sort_key_val(keys, values, dimension=-1, is_stable=True):

@@ -1,13 +1,14 @@
 """Numbers among the arguments of a traced function.
 
-A :class:`Number` stands for a Python number whose value may differ at the next call. Its results by
-``+ - * /`` with numbers, by ``//`` and ``%`` with integers, and by operations with arrays are parts of the
-program. A comparison is a guard of the program. Any other use gets the plain number, and the program is then
-valid for this number alone.
+A :class:`Number` stands for a Python number whose value may differ at the next call. Its results by ``+ - *
+/`` with numbers, by ``//`` and ``%`` with integers, and by operations with arrays are parts of the program;
+those of complex numbers by ``+ - *``. A comparison is a guard of the program. Any other use gets the plain
+number, and the program is then valid for this number alone.
 """
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
 
@@ -17,6 +18,8 @@ from ._operators import define_operators
 
 _ARITHMETIC = {"+", "-", "*", "/"}
 _OF_INTEGERS = {"//", "%"}
+_OF_COMPLEX = {"+", "-", "*"}
+_TYPES = (int, float, complex)
 _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 
 #: Bits of whole numbers in the compiled part, which computes with 128-bit integers.
@@ -99,8 +102,11 @@ def _is_recorded(symbol, x, y):
     """Whether the compiled part computes ``x symbol y`` as Python does."""
     values = [of._value if type(of) is Number else of for of in (x, y)]
     recordings = [of._recording for of in (x, y) if type(of) is Number]
-    if recordings[0] is not recordings[-1] or not all(type(value) in (int, float) for value in values):
+    if recordings[0] is not recordings[-1] or not all(type(value) in _TYPES for value in values):
         return False
+    if any(type(value) is complex for value in values):
+        # Python divides complex numbers by another algorithm.
+        return symbol in _OF_COMPLEX and all(map(cmath.isfinite, values))
     if any(type(value) is int and value.bit_length() > _MAX_BITS for value in values):
         return False
     are_whole = all(type(value) is int for value in values)

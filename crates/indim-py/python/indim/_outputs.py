@@ -13,8 +13,19 @@ from ._advice import refused_argument
 from ._tracing import Tracer, running_recording
 
 
-def written(name, result, out, where=True, casting="same_kind"):
+#: Functions along axes whose results NumPy converts to the type of `out` in any case, unlike those of other
+#: functions; so it does for the methods of ufuncs.
+_ALWAYS_CONVERTED = {
+    *("amax", "amin", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "median"),
+    *("min", "nancumprod", "nancumsum", "nanmax", "nanmedian", "nanmin", "nanprod", "nanquantile", "nansum"),
+    *("prod", "sum", "trace", "var"),
+}
+
+
+def written(name, result, out, where=True, casting=None):
     """``result`` of NumPy's function ``name``, as a call with these arguments returns it."""
+    if casting is None:
+        casting = "unsafe" if name in _ALWAYS_CONVERTED or "." in name else "same_kind"
     out = _checked(name, out)
     if not isinstance(result, Tracer):
         result = out._recording.tracer(np.asarray(result), "constant")

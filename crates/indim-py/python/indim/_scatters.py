@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _functions, _view_functions, _views
 from ._advice import refuse_given
+from ._data_stages import positions_below
 from ._tracing import SHARED, Tracer, implements, innermost
 
 _MODES = ("raise", "clip", "wrap", "drop")
@@ -282,7 +283,7 @@ def bincount(x, weights=None, minlength=0, *, length=None):
 
     ``length`` is the size of the result: elements beyond it are ignored. Without it, an array has the length
     that NumPy gives. While a function is traced that length is ``minlength``, and an element that is not less
-    is an error; without ``minlength`` a traced array is refused, because the size would depend on data.
+    is an error; without ``minlength`` the function runs in stages.
     """
     x, mode = _view_functions.elements("x", x), "drop"
     if x.ndim != 1:
@@ -291,11 +292,7 @@ def bincount(x, weights=None, minlength=0, *, length=None):
         if isinstance(x, Tracer):
             length, mode = operator.index(minlength), "raise"
             if length <= 0:
-                raise TypeError(
-                    "the length of bincount depends on data while a function is traced: write "
-                    "np.bincount(x, minlength=n), where all elements are less than n, or "
-                    "indim.bincount(x, length=n), which ignores elements from n on"
-                )
+                return _bincount_in_stages(x, weights)
             # No negative index counts from the end.
             x = x if x.dtype.kind == "u" else np.where(x < 0, np.int64(length), x.astype(np.int64))
         else:
@@ -307,6 +304,25 @@ def bincount(x, weights=None, minlength=0, *, length=None):
     if np.shape(weights) != x.shape:
         raise ValueError("the weights of bincount do not have the shape of its elements")
     return scatter("scatter_add", np.zeros(length), x, _converted(weights, np.dtype(np.float64)), mode)
+
+
+def _bincount_in_stages(x, weights):
+    """``bincount`` of a traced array whose greatest element gives the length of the result."""
+    # An empty array has no greatest element.
+    whole = x.astype(np.int64)
+    length = np.where(np.any(whole < 0), -1, np.max(whole, initial=-1) + 1)
+    bins = positions_below(
+        length,
+        "the length of bincount",
+        "write np.bincount(x, minlength=n), where all elements are less than n, or "
+        "indim.bincount(x, length=n), which ignores elements from n on",
+    )
+    if weights is None:
+        return scatter("scatter_add", np.zeros_like(bins, np.int64), whole, np.int64(1), "raise")
+    if np.shape(weights) != x.shape:
+        raise ValueError("the weights of bincount do not have the shape of its elements")
+    weights = _converted(weights, np.dtype(np.float64))
+    return scatter("scatter_add", np.zeros_like(bins, np.float64), whole, weights, "raise")
 
 
 @implements(np.bincount)

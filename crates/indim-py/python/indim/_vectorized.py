@@ -19,14 +19,16 @@ from ._transformed import TransformedFunction, name_of
 from ._trees import in_container, is_node, items_of, rebuilt, shown
 
 
-def vmap(f, in_axes=0, out_axes=0):
+def vmap(f, in_axes=0, out_axes=0, axis_name=None, axis_size=None):
     """The function that computes ``f`` for every element of a batch, like JAX's ``vmap``.
 
     ``f`` computes one element. ``in_axes`` is the position of the batch axis in each argument, or a tuple
     with a position for each argument; ``None`` is an argument that all elements share, as are numbers that
     are not arrays. An argument that is a list, tuple or dict may have positions in such a container.
     Keyword-only arguments have the batch axis 0. ``out_axes`` is the position of the batch axis in each
-    result; ``None`` is a result that is the same for all elements.
+    result; ``None`` is a result that is the same for all elements. With ``axis_name`` the function may call
+    the collectives of ``indim.lax``, such as ``psum(x, axis_name)``, the sum over all elements. ``axis_size``
+    is the number of elements if no argument has a batch axis.
 
     The elements are computed at once, not in a loop, and each has the bits of ``f``. A loop whose condition
     differs between elements runs until it is false for all of them.
@@ -39,13 +41,13 @@ def vmap(f, in_axes=0, out_axes=0):
     in_axes, out_axes = _positions(in_axes), _positions(out_axes)
 
     def traced(function, *args, **kwargs):
-        return vectorised(function, args, kwargs, in_axes, out_axes)
+        return vectorised(function, args, kwargs, in_axes, out_axes, axis_name, axis_size)
 
     def prepare(signature, args, kwargs):
         _check_call(name_of(f), signature, args, kwargs, in_axes)
         return args, kwargs
 
-    return TransformedFunction(traced, vmap, f, (in_axes, out_axes), prepare)
+    return TransformedFunction(traced, vmap, f, (in_axes, out_axes, axis_name, axis_size), prepare)
 
 
 def _positions(axes):
@@ -79,12 +81,14 @@ def _check_call(name, signature, args, kwargs, in_axes):
             )
 
 
-def vectorised(function, args, kwargs, in_axes, out_axes):
+def vectorised(function, args, kwargs, in_axes, out_axes, axis_name=None, axis_size=None):
     """The results of ``function`` for every element, in the recording that runs."""
     name = name_of(function)
-    batch = _Batch(name, Recording(Recorder(), name, running_recording()))
+    batch = _Batch(name, Recording(Recorder(), name, running_recording()), axis_name)
     inner = [batch.argument(*pair) for pair in zip(args, _axes_of_arguments(name, in_axes, args))]
     inner_by_name = {key: batch.argument(value, 0) for key, value in kwargs.items()}
+    if axis_size is not None:
+        batch.check_size(operator.index(axis_size))
     if batch.size is None:
         raise ValueError(f"vmap of {name} has no argument with a batch axis: in_axes is {in_axes}")
     kind, keys, results = recorded_results(batch.recording, function, inner, inner_by_name)
@@ -96,15 +100,15 @@ def vectorised(function, args, kwargs, in_axes, out_axes):
 class _Batch:
     """A recording of one element, and the batch axes of its arguments."""
 
-    def __init__(self, name, recording):
-        self.name = name
+    def __init__(self, name, recording, axis_name):
+        self.name, self.axis_name = name, axis_name
         self.recording = recording
         recording.batch = self
         #: The batch axis of each argument, by its position among the parameters of the recording.
         self._axes = {}
-        #: The number of elements, and the argument that has it.
-        self.size = None
-        self._sized = None
+        #: The number of elements, the argument that has it, and its text in messages.
+        self.size = self.sized = None
+        self._sized_text = None
 
     def argument(self, value, axis):
         """What the function gets for an argument with this batch axis, or a container of axes."""
@@ -131,13 +135,28 @@ class _Batch:
             raise ValueError(f"vmap of {self.name}: {shown} has no axis {axis}; in_axes=None shares it")
         size = value._shape[axis]
         if self.size is None:
-            self.size, self._sized = size, shown
+            self.size, self.sized, self._sized_text = size, value, shown
         elif size != self.size:
             raise ValueError(
-                f"vmap of {self.name}: the batch has {self.size} elements in {self._sized}, and {size} in "
-                f"{shown}"
+                f"vmap of {self.name}: the batch has {self.size} elements in {self._sized_text}, and {size} "
+                f"in {shown}"
             )
         return axis % value.ndim
+
+    def check_size(self, size):
+        """Checks the number of elements that the caller states; without a batch axis it is that number."""
+        if self.sized is None:
+            # The parameter gives the recorded function its batch axis.
+            self.size = size
+            positions = np.arange(size, dtype=np.int32)
+            self.parameter(self.recording.outer.tracer(positions, "axis_size"), 0)
+            return
+        self.sized._used_shape()
+        if size != self.size:
+            raise ValueError(
+                f"vmap of {self.name}: axis_size is {size}, and the batch has {self.size} elements in "
+                f"{self._sized_text}"
+            )
 
     def values(self, results, out_axes):
         """The results for all elements, as values of the recording around."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import xla
 from ._associative import associative_scan, cumlogsumexp
+from ._collectives import all_gather, all_to_all, axis_index, axis_size, pmax, pmean, pmin, ppermute, psum
 from ._custom_derivatives import custom_jvp
 from ._functions import asarray, broadcast_in_dim, convert_element_type, expand_dims, reshape, transpose
 from ._jax_numpy import as_traced, full
@@ -20,6 +21,7 @@ from ._trees import mapped
 from ._windows import conv, conv_general_dilated, reduce, reduce_window
 
 __all__ = [
+    *("all_gather", "all_to_all", "axis_index", "axis_size", "pmax", "pmean", "pmin", "ppermute", "psum"),
     *("argmax", "argmin", "associative_scan", "batch_matmul", "broadcast", "broadcast_in_dim"),
     *("Precision", "broadcasted_iota", "collapse", "concatenate", "cond", "conv", "conv_general_dilated"),
     "convert_element_type",

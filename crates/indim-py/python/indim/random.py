@@ -4,7 +4,7 @@ A key is an array of two ``uint32``. The same key makes the same numbers on ever
 of threads, so each key is used once: ``split`` makes several of one. Keys, bits, uniform numbers, integers
 and permutations are those of JAX bit for bit; the distributions that take logarithms or ``erf_inv``, and
 bounds of uniform numbers in 16 bits, are within rounding errors of JAX's. All functions also work inside of
-compiled functions.
+compiled functions. `_distributions.py` has those that transform other numbers, such as ``gamma``.
 
 Unlike JAX, ``dtype=float`` is ``float64`` and ``dtype=int`` is ``int64``, as in NumPy; the defaults are
 ``float32`` and ``int32``, as in JAX.
@@ -27,25 +27,11 @@ from ._jit import jit
 from ._tracing import Tracer, has_tracer
 
 __all__ = [
-    "PRNGKey",
-    "bernoulli",
-    "bits",
-    "categorical",
-    "cauchy",
-    "choice",
-    "exponential",
-    "fold_in",
-    "gumbel",
-    "key",
-    "laplace",
-    "logistic",
-    "normal",
-    "permutation",
-    "rademacher",
-    "randint",
-    "split",
-    "truncated_normal",
-    "uniform",
+    *("PRNGKey", "ball", "bernoulli", "beta", "bits", "categorical", "cauchy", "chisquare", "choice"),
+    *("dirichlet", "double_sided_maxwell", "exponential", "f", "fold_in", "gamma", "generalized_normal"),
+    *("geometric", "gumbel", "key", "laplace", "loggamma", "logistic", "lognormal", "maxwell", "normal"),
+    *("pareto", "permutation", "poisson", "rademacher", "randint", "rayleigh", "split", "t", "triangular"),
+    *("truncated_normal", "uniform", "wald", "weibull_min"),
 ]
 
 
@@ -451,3 +437,30 @@ def _integers(bound, dtype):
     if bound.dtype != np.uint64:
         return bound.astype(np.int64) if dtype != np.uint64 else np.maximum(bound, 0).astype(np.uint64)
     return bound
+
+
+#: Functions of ``jax.random`` that indim does not have, with advice.
+_REFUSED = {
+    "binomial": "write np.sum(bernoulli(key, p, (n, *shape)), axis=0) for a known n",
+    "clone": "a key is an array, so it needs no copy",
+    "key_data": "a key is its data already",
+    "multinomial": "write np.bincount(choice(key, len(p), (n,), p=p), minlength=len(p))",
+    "multivariate_normal": "it factorises a matrix: write mean + normal(key, shape) @ "
+    "np.linalg.cholesky(cov).T",
+    "orthogonal": "it factorises a matrix: write np.linalg.qr(normal(key, (n, n)))[0]",
+    "wrap_key_data": "a key is its data already",
+}
+
+# Its functions need those above.
+from . import _distributions  # noqa: E402
+
+globals().update({name: getattr(_distributions, name) for name in _distributions.NAMES})
+for _name in _distributions.NAMES:
+    globals()[_name].__module__ = __name__
+del _name
+
+
+def __getattr__(name):
+    if name in _REFUSED:
+        raise AttributeError(f"indim.random has no {name!r}: {_REFUSED[name]}")
+    raise AttributeError(f"indim.random has no {name!r}; docs/python.md lists the functions that it has")

@@ -9,24 +9,43 @@ _Shape: TypeAlias = int | Sequence[int]
 
 __all__ = [
     "PRNGKey",
+    "ball",
     "bernoulli",
+    "beta",
     "bits",
     "categorical",
     "cauchy",
+    "chisquare",
     "choice",
+    "dirichlet",
+    "double_sided_maxwell",
     "exponential",
+    "f",
     "fold_in",
+    "gamma",
+    "generalized_normal",
+    "geometric",
     "gumbel",
     "key",
     "laplace",
+    "loggamma",
     "logistic",
+    "lognormal",
+    "maxwell",
     "normal",
+    "pareto",
     "permutation",
+    "poisson",
     "rademacher",
     "randint",
+    "rayleigh",
     "split",
+    "t",
+    "triangular",
     "truncated_normal",
     "uniform",
+    "wald",
+    "weibull_min",
 ]
 
 def key(seed: int) -> Any: ...
@@ -72,5 +91,106 @@ def truncated_normal(
     dtype: DTypeLike | None = None,
 ) -> Any: ...
 def categorical(key: Operand, logits: Operand, axis: int = -1, shape: _Shape | None = None) -> Any: ...
+def gamma(key: Operand, a: Operand, shape: _Shape | None = None, dtype: DTypeLike | None = None) -> Any: ...
+def loggamma(
+    key: Operand,
+    a: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def beta(
+    key: Operand,
+    a: Operand,
+    b: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def dirichlet(
+    key: Operand,
+    alpha: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def chisquare(
+    key: Operand,
+    df: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def f(
+    key: Operand,
+    dfnum: Operand,
+    dfden: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def t(key: Operand, df: Operand, shape: _Shape | None = None, dtype: DTypeLike | None = None) -> Any: ...
+def generalized_normal(
+    key: Operand,
+    p: Operand,
+    shape: _Shape = (),
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def ball(
+    key: Operand,
+    d: int,
+    p: Operand = 2,
+    shape: _Shape = (),
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def pareto(key: Operand, b: Operand, shape: _Shape | None = None, dtype: DTypeLike | None = None) -> Any: ...
+def rayleigh(
+    key: Operand,
+    scale: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def lognormal(
+    key: Operand,
+    sigma: Operand = 1.0,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def weibull_min(
+    key: Operand,
+    scale: Operand,
+    concentration: Operand,
+    shape: _Shape = (),
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def triangular(
+    key: Operand,
+    left: Operand,
+    mode: Operand,
+    right: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def maxwell(key: Operand, shape: _Shape = (), dtype: DTypeLike | None = None) -> Any: ...
+def double_sided_maxwell(
+    key: Operand,
+    loc: Operand,
+    scale: Operand,
+    shape: _Shape = (),
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def wald(
+    key: Operand,
+    mean: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def geometric(
+    key: Operand,
+    p: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
+def poisson(
+    key: Operand,
+    lam: Operand,
+    shape: _Shape | None = None,
+    dtype: DTypeLike | None = None,
+) -> Any: ...
 
 PRNGKey = key

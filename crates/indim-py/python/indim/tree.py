@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 
+from ._tree_paths import flatten_with_path, leaves_with_path, map_with_path, register_with_keys
 from ._trees import (
     filled,
     forget_fields,
@@ -111,6 +112,33 @@ def reduce(function, tree, *initial, is_leaf=None):
     return functools.reduce(function, leaves(tree, is_leaf), *initial)
 
 
+def reduce_associative(operation, tree, *, identity=None, is_leaf=None):
+    """The leaves of a tree combined by an associative operation, pair by pair."""
+    found = leaves(tree, is_leaf)
+    if not found:
+        if identity is None:
+            raise TypeError("a tree without leaves needs an `identity`")
+        return identity
+    while len(found) > 1:
+        pairs = [operation(*found[at : at + 2]) for at in range(0, len(found) - 1, 2)]
+        found = pairs + found[2 * len(pairs) :]
+    return found[0]
+
+
+def broadcast(prefix_tree, full_tree, is_leaf=None):
+    """The tree ``full_tree`` with the leaf of ``prefix_tree`` that stands for each of its leaves.
+
+    >>> import indim
+    >>> indim.tree.broadcast({"a": 0, "b": 1}, {"a": [5, 6], "b": 7})
+    {'a': [0, 0], 'b': 1}
+    """
+    template, given = _as_tree(prefix_tree, is_leaf)
+    subtrees = leaves_like(template, full_tree, is_prefix=True)
+    if subtrees is None:
+        raise ValueError(f"{shown(prefix_tree)} is no prefix of {shown(full_tree)}")
+    return filled(template, [mapped(tree, lambda _, leaf=leaf: leaf) for leaf, tree in zip(given, subtrees)])
+
+
 def transpose(outer_treedef, inner_treedef, pytree_to_transpose):
     """The tree of the form ``inner_treedef`` of trees of the form ``outer_treedef``, from a tree that nests
     them the other way round.
@@ -143,6 +171,35 @@ def register_pytree_node_class(cls):
     """Makes the objects of a class trees by its methods ``tree_flatten`` and ``tree_unflatten``."""
     register(cls, cls.tree_flatten, cls.tree_unflatten)
     return cls
+
+
+def register_pytree_with_keys(cls, flatten_with_keys, unflatten_func, flatten_func=None):
+    """``register_pytree_node``, where ``flatten_with_keys(value)`` gives pairs of a key and an item."""
+    register_with_keys(cls, flatten_with_keys, unflatten_func, flatten_func)
+
+
+def register_pytree_with_keys_class(cls):
+    """Makes the objects of a class trees by its methods ``tree_flatten_with_keys`` and ``tree_unflatten``."""
+    plain = getattr(cls, "tree_flatten", None)
+    register_with_keys(cls, cls.tree_flatten_with_keys, cls.tree_unflatten, plain)
+    return cls
+
+
+def register_static(cls):
+    """Makes the objects of a class trees without leaves: each is part of the program."""
+    register(cls, lambda value: ((), value), lambda static, items: static)
+    return cls
+
+
+class Partial(functools.partial):
+    """``functools.partial`` as a tree, whose leaves are those of the arguments."""
+
+
+register(
+    Partial,
+    lambda partial: ((partial.args, partial.keywords), partial.func),
+    lambda function, items: Partial(function, *items[0], **items[1]),
+)
 
 
 def register_dataclass(cls, data_fields=None, meta_fields=()):

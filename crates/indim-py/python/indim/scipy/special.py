@@ -16,14 +16,31 @@ __all__ = [
     *("ndtr", "ndtri", "rel_entr", "softmax", "xlog1py", "xlogy"),
 ]
 
-logsumexp, softmax, log_softmax, expit = nn.logsumexp, nn.softmax, nn.log_softmax, nn.sigmoid
-
-
 def _floats(*values):
     """The arrays in their common type of floats; a Python number takes the type of the arrays."""
     dtype = weakly_promoted(*values)
     dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
     return tuple(asarray(value).astype(dtype) for value in values)
+
+
+def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
+    """The logarithm of the sum of ``exp(a)``, or of ``b * exp(a)``, as ``indim.nn.logsumexp``."""
+    return nn.logsumexp(a, axis, b, keepdims, return_sign, where)
+
+
+def softmax(x, axis=None):
+    """``exp(x) / sum(exp(x))`` along an axis, or over all elements."""
+    return nn.softmax(x, axis)
+
+
+def log_softmax(x, axis=None):
+    """The logarithm of ``softmax(x)``."""
+    return nn.log_softmax(x, axis)
+
+
+def expit(x):
+    """``1 / (1 + exp(-x))``, the logistic function."""
+    return nn.sigmoid(*_floats(x))
 
 
 def _of_one(name):

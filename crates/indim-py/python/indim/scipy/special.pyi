@@ -1,10 +1,22 @@
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
 from .._types import Operand
-from ..nn import log_softmax as log_softmax, logsumexp as logsumexp, softmax as softmax
 
+_Axis: TypeAlias = int | Sequence[int] | None
+
+def log_softmax(x: Operand, axis: _Axis = None) -> NDArray[Any]: ...
+def logsumexp(
+    a: Operand,
+    axis: _Axis = None,
+    b: Operand | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: Operand | None = None,
+) -> Any: ...
+def softmax(x: Operand, axis: _Axis = None) -> NDArray[Any]: ...
 def expit(x: Operand) -> NDArray[Any]: ...
 def beta(a: Operand, b: Operand) -> NDArray[Any]: ...
 def betaln(a: Operand, b: Operand) -> NDArray[Any]: ...

@@ -48,8 +48,13 @@ def _distribution(shapes, logpdf, **others):
 
 
 def _inside(mask, x, value, outside=-np.inf):
-    """A value where ``mask`` holds, else a number."""
-    return np.where(mask, value, np.full((), outside, x.dtype))
+    """A value where ``mask`` holds, NaN where ``x`` is NaN, else a number."""
+    return np.where(mask | np.isnan(x), value, np.full((), outside, x.dtype))
+
+
+def _of_probability(q, value):
+    """A quantile, and NaN if ``q`` is no probability."""
+    return _inside((q >= 0) & (q <= 1), q, value, np.nan)
 
 
 norm = _distribution(
@@ -70,14 +75,14 @@ expon = _distribution(
     logcdf=lambda x: np.log1p(-np.exp(-np.maximum(x, 0))),
     sf=lambda x: np.exp(-np.maximum(x, 0)),
     logsf=lambda x: -np.maximum(x, 0),
-    ppf=lambda q: -np.log1p(-q),
+    ppf=lambda q: _of_probability(q, -np.log1p(-q)),
 )
 
 uniform = _distribution(
     0,
-    lambda x: _inside((x >= 0) & (x <= 1), x, np.zeros_like(x)),
+    lambda x: _inside((x >= 0) & (x <= 1), x, x * 0),
     cdf=lambda x: np.clip(x, 0, 1),
-    ppf=lambda q: _inside((q >= 0) & (q <= 1), q, q, np.nan),
+    ppf=lambda q: _of_probability(q, q),
 )
 
 laplace = _distribution(
@@ -95,12 +100,19 @@ logistic = _distribution(
     isf=lambda q: np.log1p(-q) - np.log(q),
 )
 
+def _cauchy_ppf(q):
+    # The tangent of rounded halves of pi is finite.
+    found = np.tan(math.pi * (q - 0.5))
+    infinity = np.full((), np.inf, q.dtype)
+    return np.where(q == 0, -infinity, np.where(q == 1, infinity, found))
+
+
 cauchy = _distribution(
     0,
     lambda x: -math.log(math.pi) - np.log1p(np.square(x)),
     cdf=lambda x: 0.5 + np.arctan(x) / math.pi,
     sf=lambda x: 0.5 - np.arctan(x) / math.pi,
-    ppf=lambda q: np.tan(math.pi * (q - 0.5)),
+    ppf=lambda q: _of_probability(q, _cauchy_ppf(q)),
 )
 
 t = _distribution(
@@ -143,5 +155,5 @@ poisson = _discrete(
 )
 
 bernoulli = _discrete(
-    lambda k, p: np.where(k == 0, np.log1p(-p), _inside(k == 1, k, np.log(p)))
+    lambda k, p: np.where(k == 0, np.log1p(-p), _inside(k == 1, k, np.log(p) + k * 0))
 )

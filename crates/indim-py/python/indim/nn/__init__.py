@@ -1,26 +1,33 @@
-"""The names of ``jax.nn``: activations, softmax, one-hot vectors."""
+"""The names of ``jax.nn``: activations, softmax, one-hot vectors, attention; weights: `initializers.py`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from . import none
-from ._functions import asarray
-from ._scatters import one_hot
+from .. import none
+from .._attention import dot_product_attention
+from .._functions import asarray
+from .._scatters import one_hot
 
 __all__ = [
-    *("celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_swish", "hard_tanh"),
-    *("identity", "leaky_relu", "log_sigmoid", "logmeanexp"),
+    *("celu", "dot_product_attention", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_swish"),
+    *("hard_tanh", "identity", "leaky_relu", "log1mexp", "log_sigmoid", "logmeanexp"),
     *("log_softmax", "logsumexp", "mish", "one_hot", "relu", "relu6", "selu", "sigmoid", "silu", "soft_sign"),
-    *("softmax", "softplus", "squareplus", "standardize", "swish", "tanh"),
+    *("softmax", "softplus", "sparse_plus", "sparse_sigmoid", "squareplus", "standardize", "swish", "tanh"),
 ]
+
+
+def _floats(x):
+    """``x`` as an array of floats or complex numbers: integers and truth values become ``float64``."""
+    x = asarray(x)
+    return x.astype(np.float64) if x.dtype.kind in "biu" else x
 
 
 def _activation(name, own=None):
     operation = getattr(none, own or name)
 
     def activation(x):
-        return operation(asarray(x))
+        return operation(asarray(x) if name == "relu" else _floats(x))
 
     activation.__name__ = activation.__qualname__ = name
     activation.__doc__ = operation.__doc__
@@ -45,7 +52,7 @@ def leaky_relu(x, negative_slope=0.01):
 
 def elu(x, alpha=1.0):
     """``x`` if it is positive, else ``alpha * expm1(x)``."""
-    return none.elu(asarray(x), alpha)
+    return none.elu(_floats(x), alpha)
 
 
 def celu(x, alpha=1.0):
@@ -56,7 +63,7 @@ def celu(x, alpha=1.0):
 
 def gelu(x, approximate=True):
     """``x`` times the cumulative normal distribution, by default approximated by ``tanh``."""
-    return (none.gelu_tanh if approximate else none.gelu)(asarray(x))
+    return (none.gelu_tanh if approximate else none.gelu)(_floats(x))
 
 
 def glu(x, axis=-1):
@@ -88,17 +95,17 @@ def squareplus(x, b=4):
 
 def log_sigmoid(x):
     """The logarithm of ``sigmoid(x)``, without overflow."""
-    return -softplus(-asarray(x))
+    return -softplus(-_floats(x))
 
 
 def softmax(x, axis=-1, where=None):
     """``exp(x) / sum(exp(x))`` along an axis, without overflow."""
-    return none.softmax(asarray(x), axis, where=where)
+    return none.softmax(_floats(x), axis, where=where)
 
 
 def log_softmax(x, axis=-1, where=None):
     """The logarithm of ``softmax(x)``, without cancellation."""
-    return none.log_softmax(asarray(x), axis, where=where)
+    return none.log_softmax(_floats(x), axis, where=where)
 
 
 def hard_silu(x):
@@ -113,7 +120,7 @@ def identity(x):
 
 def logmeanexp(x, axis=None, where=None, keepdims=False):
     """The logarithm of the mean of ``exp(x)``, without overflow."""
-    x = asarray(x)
+    x = _floats(x)
     counted = np.broadcast_to(True if where is None else where, x.shape)
     count = np.sum(counted, axis=axis, keepdims=keepdims)
     return logsumexp(x, axis, keepdims=keepdims, where=where) - np.log(count.astype(x.dtype))
@@ -125,8 +132,8 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=Non
     With ``return_sign`` the logarithm is that of the absolute value of the sum, and its sign follows.
     """
     if b is not None or return_sign:
-        return _weighted_logsumexp(asarray(a), axis, b, keepdims, return_sign, where)
-    return none.logsumexp(asarray(a), axis, keepdims=keepdims, where=where)
+        return _weighted_logsumexp(_floats(a), axis, b, keepdims, return_sign, where)
+    return none.logsumexp(_floats(a), axis, keepdims=keepdims, where=where)
 
 
 def _weighted_logsumexp(a, axis, b, keepdims, return_sign, where):
@@ -153,3 +160,43 @@ def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None):
     if variance is None:
         variance = np.mean(np.square(x), axis, keepdims=True, **where) - np.square(mean)
     return (x - mean) / np.sqrt(variance + epsilon)
+
+
+def sparse_plus(x):
+    """0 up to -1, ``x`` from 1 on, and ``(x + 1)**2 / 4`` between."""
+    x = asarray(x)
+    return np.where(x <= -1, np.zeros((), x.dtype), np.where(x >= 1, x, np.square(x + 1) / 4))
+
+
+def sparse_sigmoid(x):
+    """``(x + 1) / 2`` limited to 0 and 1."""
+    return 0.5 * np.clip(asarray(x) + 1.0, 0.0, 2.0)
+
+
+def log1mexp(x):
+    """The logarithm of ``1 - exp(-x)``, without cancellation."""
+    x = _floats(x)
+    is_small = x < np.log(2.0)
+    one = np.ones((), x.dtype)
+    # The branch that is not chosen gets arguments in its range, so that derivatives are finite.
+    small = none.log(-np.expm1(-np.where(is_small, x, one)))
+    return np.where(is_small, small, np.log1p(-np.exp(-np.where(is_small, one, x))))
+
+
+#: Functions of ``jax.nn`` that indim does not have, with advice.
+_REFUSED = {
+    "get_scaled_dot_general_config": "it belongs to products in 8 bits",
+    "scaled_dot_general": "it multiplies in formats of 8 bits: write indim.lax.dot_general",
+    "scaled_matmul": "it multiplies in formats of 8 bits: write `(a * a_scale) @ (b * b_scale)`",
+}
+
+
+def __getattr__(name):
+    if name == "initializers":
+        # It is imported late, because it imports `random`.
+        import importlib
+
+        return importlib.import_module(f"{__name__}.initializers")
+    if name in _REFUSED:
+        raise AttributeError(f"indim.nn has no {name!r}: {_REFUSED[name]}")
+    raise AttributeError(f"indim.nn has no {name!r}; docs/python.md lists the functions that it has")

@@ -3,8 +3,9 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from . import one_hot as one_hot
-from ._types import Operand
+from .. import one_hot as one_hot
+from .._types import Operand
+from . import initializers as initializers
 
 _Axis: TypeAlias = int | Sequence[int] | None
 
@@ -51,3 +52,21 @@ def standardize(
     epsilon: Operand = 1e-5,
     where: Operand | None = None,
 ) -> NDArray[Any]: ...
+def dot_product_attention(
+    query: Operand,
+    key: Operand,
+    value: Operand,
+    bias: Operand | None = None,
+    mask: Operand | None = None,
+    *,
+    scale: float | None = None,
+    is_causal: bool = False,
+    query_seq_lengths: Operand | None = None,
+    key_value_seq_lengths: Operand | None = None,
+    local_window_size: int | tuple[int, int] | None = None,
+    implementation: str | None = None,
+    return_residual: bool = False,
+) -> Any: ...
+def log1mexp(x: Operand) -> NDArray[Any]: ...
+def sparse_plus(x: Operand) -> NDArray[Any]: ...
+def sparse_sigmoid(x: Operand) -> NDArray[Any]: ...

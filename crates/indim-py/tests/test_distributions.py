@@ -1,0 +1,107 @@
+"""Distributions of ``indim.random`` and initialisers of weights: statistics, arguments, errors.
+
+`test_random.py` compares the numbers with those of JAX.
+"""
+
+import numpy as np
+import pytest
+
+import indim
+from indim import random
+from indim.nn import initializers
+
+KEY = random.key(7)
+COUNT = 20_000
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "mean", "deviation"),
+    [
+        ("gamma", (2.5,), 2.5, 2.5**0.5),
+        ("gamma", (0.2,), 0.2, 0.2**0.5),
+        ("beta", (2.0, 3.0), 0.4, 0.2),
+        ("chisquare", (4.0,), 4.0, 8**0.5),
+        ("pareto", (5.0,), 1.25, (5 / 48) ** 0.5),
+        ("rayleigh", (2.0,), 2 * (np.pi / 2) ** 0.5, 2 * (2 - np.pi / 2) ** 0.5),
+        ("t", (9.0,), 0.0, (9 / 7) ** 0.5),
+        ("wald", (2.0,), 2.0, 8**0.5),
+        ("geometric", (0.25,), 4.0, 12**0.5),
+        ("poisson", (3.0,), 3.0, 3**0.5),
+        ("poisson", (40.0,), 40.0, 40**0.5),
+        ("triangular", (0.0, 1.0, 2.0), 1.0, (1 / 6) ** 0.5),
+    ],
+)
+def test_means_and_deviations(name, arguments, mean, deviation):
+    numbers = getattr(random, name)(KEY, *arguments, (COUNT,)).astype(np.float64)
+    assert abs(numbers.mean() - mean) < 5 * deviation / COUNT**0.5
+    assert abs(numbers.std() / deviation - 1) < 0.08
+
+
+def test_points_of_distributions_with_axes():
+    found = random.dirichlet(KEY, np.array([1.0, 2.0, 3.0]), (COUNT,))
+    assert found.shape == (COUNT, 3)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(found.mean(axis=0), [1 / 6, 1 / 3, 1 / 2], atol=0.01)
+    points = random.ball(KEY, 3, shape=(COUNT,))
+    radii = np.linalg.norm(points, axis=1)
+    assert radii.max() <= 1 and abs((radii**3).mean() - 0.5) < 0.02
+
+
+def test_parameters_that_are_traced_or_broadcast():
+    a = np.array([0.5, 5.0], np.float32)
+    found = indim.jit(lambda key, a: random.gamma(key, a, (3, 2)))(KEY, a)
+    np.testing.assert_array_equal(found, random.gamma(KEY, a, (3, 2)))
+    keys = random.split(KEY, 3)
+    each = indim.vmap(lambda key: random.poisson(key, np.float32(4.0), (5,)))(keys)
+    np.testing.assert_array_equal(each, [random.poisson(key, np.float32(4.0), (5,)) for key in keys])
+    assert random.gamma(KEY, np.ones((0, 3))).shape == (0, 3)
+    assert random.poisson(KEY, np.array([np.inf, np.nan, 0.0])).tolist() == [-1, -1, 0]
+    with pytest.raises(ValueError, match="do not broadcast"):
+        random.beta(KEY, np.ones(3), 1.0, (2,))
+    with pytest.raises(TypeError, match="floats"):
+        random.gamma(KEY, 1.0, dtype=np.int32)
+    with pytest.raises(TypeError, match="integers"):
+        random.poisson(KEY, 1.0, dtype=np.float32)
+
+
+@pytest.mark.parametrize("name", ["binomial", "multivariate_normal", "orthogonal", "unheard_of"])
+def test_functions_that_are_not_there_have_advice(name):
+    with pytest.raises(AttributeError, match=f"indim.random has no '{name}'.*(write|docs)"):
+        getattr(random, name)
+
+
+SCALES = {
+    "glorot_normal": (2 / 12, 5),
+    "glorot_uniform": (2 / 12, 3**0.5),
+    "he_normal": (2 / 4, 5),
+    "he_uniform": (2 / 4, 3**0.5),
+    "lecun_normal": (1 / 4, 5),
+    "lecun_uniform": (1 / 4, 3**0.5),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_weights_have_the_variance_of_their_initialiser(name):
+    variance, most = SCALES[name]
+    weights = getattr(initializers, name)(batch_axis=0)(KEY, (2000, 4, 8))
+    assert weights.shape == (2000, 4, 8) and weights.dtype == np.float32
+    assert abs(weights.var() / variance - 1) < 0.03
+    assert np.abs(weights).max() <= most * variance**0.5
+
+
+def test_initialisers_take_jax_arguments():
+    scaled = initializers.variance_scaling(3.0, "fan_geo_avg", "normal", in_axis=0, out_axis=(1, 2))
+    assert abs(scaled(KEY, (40, 30, 30)).var() / (3 / 189.7) - 1) < 0.05
+    expected = random.normal(KEY, (3,)) * np.float32(0.5)
+    np.testing.assert_array_equal(initializers.normal(0.5)(KEY, (3,)), expected)
+    for make, value in ((initializers.zeros, 0), (initializers.ones, 1), (initializers.constant(7), 7)):
+        made = make(KEY, (2, 3), np.float64)
+        assert made.dtype == np.float64 and (made == value).all() and made.shape == (2, 3)
+    traced = indim.jit(lambda key: indim.nn.initializers.he_normal()(key, (3, 4)))(KEY)
+    np.testing.assert_allclose(traced, initializers.he_normal()(KEY, (3, 4)), rtol=1e-6)
+    with pytest.raises(ValueError, match="in_axis"):
+        initializers.he_normal()(KEY, (3,))
+    with pytest.raises(ValueError, match="fan_in, fan_out"):
+        initializers.variance_scaling(1.0, "fan", "normal")
+    with pytest.raises(NotImplementedError, match="np.linalg.qr"):
+        initializers.orthogonal()
