@@ -10,6 +10,7 @@
 //! - `cached_computation.rs`: the cache of computations and their compiled programs, and its memory limit;
 //! - `captured.rs`: objects that a traced function read from outside its arguments, and checks that they
 //!   are unchanged;
+//! - `carried.rs`: writes programs of files, with copies of the nodes that indim lacks;
 //! - `casting.rs`: NumPy's `casting`: the allowed casts of a result to the type of `out`;
 //! - `chunked.rs`: programs over arrays in chunks, for `indim/_dask.py`: the legal cuts, the stages, and the
 //!   program of each stage for given chunks;
@@ -50,6 +51,7 @@
 mod argument;
 mod cached_computation;
 mod captured;
+mod carried;
 mod casting;
 mod chunked;
 mod computation;
@@ -93,6 +95,8 @@ use pyo3::prelude::*;
 /// Its import turns on the lock of a free-threaded interpreter, because it is not tested without the lock.
 #[pymodule(gil_used = true)]
 mod _indim {
+    #[pymodule_export]
+    use crate::carried::_write_carried;
     #[pymodule_export]
     use crate::chunked::{ChunkProgram, ChunkedProgram, Combination};
     #[pymodule_export]

@@ -16,6 +16,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::carried::{NamedInput, write_or_carry};
 use crate::computation::{CompiledVariant, parameter};
 use crate::detached::Signals;
 use crate::error::{computation_error, load_error};
@@ -35,6 +36,7 @@ const MAX_PROGRAMS: usize = 16;
 #[pyclass(frozen, name = "_Model", module = "indim._indim")]
 pub(crate) struct Model {
     model: StagedModel,
+    read: ReadOptions,
     /// Compiled programs of the last stage with their input types, least recently used first.
     programs: Mutex<Vec<(Vec<InputBinding>, Arc<CompiledVariant>)>>,
 }
@@ -66,7 +68,7 @@ impl Model {
         let options = ReadOptions::new().function(function).part(part);
         let model = py.detach(|| StagedModel::from_source(source, &options));
         let model = model.map_err(|error| load_error(py, &error))?;
-        Ok(Model { model, programs: Mutex::default() })
+        Ok(Model { model, read: options, programs: Mutex::default() })
     }
 
     /// The inputs of the program.
@@ -118,7 +120,7 @@ impl Model {
         })
     }
 
-    /// Writes the program for these inputs as a file of another system.
+    /// Writes the program for these inputs as a file of another system, or of its own with copied nodes.
     fn write<'py>(
         &self,
         py: Python<'py>,
@@ -126,9 +128,10 @@ impl Model {
         inputs: Vec<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<ExportParts<'py>> {
         guard(py, || {
-            let model = self.model.whole().map_err(|error| load_error(py, &error))?;
-            let bindings = bind_declared_inputs(py, model, &inputs)?;
-            destination.write_model(py, |format, options| model.write(format, &bindings, options))
+            let names = self.model.inputs().iter().map(|input| input.name.clone());
+            let inputs: Vec<NamedInput<'py>> = names.zip(inputs).collect();
+            let source = self.model.last().source();
+            write_or_carry(py, self.model.whole(), (source, &self.read), &inputs, &destination)
         })
     }
 
@@ -254,7 +257,7 @@ impl Model {
 }
 
 /// The input types for the program; `None` stands for the declared type.
-fn bind_declared_inputs(
+pub(crate) fn bind_declared_inputs(
     py: Python<'_>,
     model: &LoadedModel,
     inputs: &[Option<Bound<'_, PyAny>>],

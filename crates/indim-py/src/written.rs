@@ -3,14 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use indim::Graph;
-use indim::formats::{
-    Decomposition, LoadError, ModelFormat, WriteOptions, WrittenModel, save, write,
-};
+use indim::formats::{Decomposition, ModelFormat, WriteOptions, WrittenModel, save, write};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::{format_error, load_error};
+use crate::error::format_error;
 
 /// Options of writing: the format, the path if any, whether operations that the format lacks are errors, and
 /// the version of the operation set.
@@ -18,12 +16,13 @@ use crate::error::{format_error, load_error};
 pub(crate) struct Destination(String, Option<PathBuf>, bool, Option<u32>);
 
 /// The content, the external file with its name, the decomposed operations (operation, replacement, count),
-/// and warnings.
+/// warnings, and the copied operations with their numbers.
 pub(crate) type ExportParts<'py> = (
     Bound<'py, PyBytes>,
     Option<(String, Bound<'py, PyBytes>)>,
     Vec<(String, String, usize)>,
     Vec<String>,
+    Vec<(String, usize)>,
 );
 
 impl Destination {
@@ -49,18 +48,13 @@ impl Destination {
         WriteOptions::new().name(name).exact(*exact).opset(*opset)
     }
 
-    /// Calls `make`, saves its model at the path if there is one, and returns the parts of the model.
-    pub(crate) fn write_model<'py>(
-        &self,
-        py: Python<'py>,
-        make: impl FnOnce(ModelFormat, &WriteOptions) -> Result<WrittenModel, LoadError> + Send,
-    ) -> PyResult<ExportParts<'py>> {
-        let (format, options) = (self.format()?, self.options());
-        let written = py.detach(|| make(format, &options));
-        self.save_and_export(py, written.map_err(|error| load_error(py, &error))?)
+    /// The format, and the options of its writer.
+    pub(crate) fn format_and_options(&self) -> PyResult<(ModelFormat, WriteOptions)> {
+        Ok((self.format()?, self.options()))
     }
 
-    fn save_and_export<'py>(
+    /// Saves a model at the path if there is one, and returns its parts.
+    pub(crate) fn save_and_export<'py>(
         &self,
         py: Python<'py>,
         written: WrittenModel,
@@ -69,12 +63,12 @@ impl Destination {
             let saved = py.detach(|| save(&written, path));
             saved.map_err(|error| PyOSError::new_err(error.to_string()))?;
         }
-        let WrittenModel { content, external_file, composed, warnings, .. } = written;
+        let WrittenModel { content, external_file, composed, warnings, carried } = written;
         let composed = composed.into_iter();
         let composed =
             composed.map(|Decomposition { operation, by, count }| (operation, by, count));
         let external_file = external_file.map(|(name, bytes)| (name, PyBytes::new(py, &bytes)));
-        Ok((PyBytes::new(py, &content), external_file, composed.collect(), warnings))
+        Ok((PyBytes::new(py, &content), external_file, composed.collect(), warnings, carried))
     }
 }
 
@@ -88,7 +82,7 @@ pub(crate) fn write_traced<'py>(
         1 => vec!["result".to_owned()],
         count => (0..count).map(|index| format!("result_{index}")).collect(),
     };
-    let (format, options) = (destination.format()?, destination.options());
+    let (format, options) = destination.format_and_options()?;
     let written = py.detach(|| write(format, graph, &outputs, &options));
     destination.save_and_export(py, written.map_err(|error| format_error(py, &error))?)
 }

@@ -354,6 +354,7 @@ def test_nodes_of_called_functions_are_provided():
     model = indim.load(content, provide={"com.acme.Foreign": lambda x: x + 10})
     x = np.array([1, 2], np.float32)
     np.testing.assert_array_equal(model(x), x)
+    assert model.to("onnx").carried == {"com.acme.Foreign": 2, "Neg": 2}
     # By the name of its result in the first call, and from there on.
     part = indim.load(content, inputs=["a::q"], outputs=["a"])
     np.testing.assert_array_equal(part(x), -x)
@@ -412,3 +413,45 @@ def test_stages_take_masks_and_obey_the_memory_limit():
             indim.load(POSITIONS, outputs=["i"])(np.ones(4, np.float32))
     finally:
         indim.limit_memory(None)
+
+
+def test_nodes_that_indim_lacks_are_copied_into_a_file_of_the_same_format(tmp_path):
+    functions = {"stablehlo.custom_call @both": lambda a, b: (a + b, a - b), "3": np.negative}
+    model = indim.load(CHAIN, provide=functions)
+    path = tmp_path / "written.mlir"
+    written = model.to("stablehlo", path=path)
+    assert written.carried == {"stablehlo.custom_call @both": 1, "stablehlo.custom_call @last": 1}
+    assert path.read_bytes() == written.content
+    inputs = {declared.name: np.ones(declared.shape, declared.dtype) for declared in model.inputs}
+    again = indim.load(path, provide=functions)
+    np.testing.assert_array_equal(again(**inputs), model(**inputs))
+    with pytest.raises(indim.FormatError, match="custom_call @both"):
+        model.to("onnx")
+
+
+def test_a_loop_is_copied_into_a_file_of_the_same_format():
+    text = b"""
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.constant dense<0> : tensor<i32>
+  %1 = stablehlo.add %x, %x : tensor<2xf32>
+  %2:2 = stablehlo.while(%i = %0, %v = %1) : tensor<i32>, tensor<2xf32>
+   cond {
+    %3 = stablehlo.constant dense<3> : tensor<i32>
+    %4 = stablehlo.compare LT, %i, %3, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  } do {
+    %3 = stablehlo.constant dense<1> : tensor<i32>
+    %4 = stablehlo.add %i, %3 : tensor<i32>
+    %5 = stablehlo.add %v, %x : tensor<2xf32>
+    stablehlo.return %4, %5 : tensor<i32>, tensor<2xf32>
+  }
+  return %2#1 : tensor<2xf32>
+}
+"""
+    written = indim.load(text).to("stablehlo")
+    assert written.carried == {"stablehlo.while": 1}
+    x = np.array([1, 2], np.float32)
+    np.testing.assert_array_equal(indim.load(written.content)(x), 5 * x)
+    assert indim.load(ADD).to("stablehlo").carried == {}
+    with pytest.raises(indim.FormatError, match="while"):
+        indim.load(text).to("hlo")

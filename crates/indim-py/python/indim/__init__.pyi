@@ -171,6 +171,7 @@ class WrittenModel:
     external_file: tuple[str, bytes] | None
     composed: list[Decomposition]
     warnings: list[str]
+    carried: dict[str, int]
     @property
     def text(self) -> str: ...
     def __bytes__(self) -> bytes: ...
@@ -251,6 +252,15 @@ class ProvidedModel:
         provide: Mapping[str, Callable[..., Any]],
     ) -> None: ...
     def __call__(self, *args: Any, order: _Order = "K", **kwargs: Any) -> Any: ...
+    def to(
+        self,
+        format: _Format,
+        *args: Any,
+        path: str | PathLike[str] | None = None,
+        exact: bool = False,
+        opset: int | None = None,
+        **kwargs: Any,
+    ) -> WrittenModel: ...
 
 @overload
 def load(

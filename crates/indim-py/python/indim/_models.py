@@ -70,8 +70,9 @@ class Model:
 
         Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
         Operations that the format lacks are composed of others, and listed in ``composed`` of the result;
-        ``exact=True`` refuses them. ``opset`` is the version of the operation set. With ``path`` the file is
-        written there, and its companion file into the same folder.
+        ``exact=True`` refuses them. In the format of the file itself, nodes that indim cannot write are
+        copied, and counted in ``carried``. ``opset`` is the version of the operation set. With ``path`` the
+        file is written there, and its companion file into the same folder.
         """
         inputs = self._bind(args, kwargs, _arrays.placeholder)
         return WrittenModel(*self._model.write((format, path, exact, opset), inputs))

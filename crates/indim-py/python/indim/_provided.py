@@ -6,8 +6,10 @@ import os
 
 import numpy
 
-from ._indim import _foreign_nodes
+from . import _arrays
+from ._indim import _foreign_nodes, _write_carried
 from ._models import Model, bind_arguments, names_of, signature
+from ._written import WrittenModel
 
 
 class ProvidedModel:
@@ -72,6 +74,19 @@ class ProvidedModel:
             )
         results = self._run(self._last, values, order)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def to(self, format, *args, path=None, exact=False, opset=None, **kwargs):
+        """The program in its own format, with copies of the nodes that indim lacks: see :meth:`Model.to`.
+
+        The functions that compute these nodes are no part of it. Another format is an error, which names the
+        nodes.
+        """
+        file, content, function, part, _ = self._options
+        bound = bind_arguments(self.inputs, args, kwargs, _arrays.placeholder)
+        inputs = list(zip((declared.name for declared in self.inputs), bound))
+        destination = format, path, exact, opset
+        part = tuple(list(names) for names in part)
+        return WrittenModel(*_write_carried(file, content, function, part, destination, inputs))
 
     @staticmethod
     def _run(model, values, order):

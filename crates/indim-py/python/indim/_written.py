@@ -18,14 +18,16 @@ class WrittenModel:
 
     ``content`` is the file; ``external_file`` is the name and the content of its companion file, or ``None``.
     ``composed`` lists the operations that the format lacks, with their replacements; ``warnings`` lists
-    possible differences of the other system's results.
+    possible differences of the other system's results. ``carried`` maps each operation that indim cannot
+    compute or write, and that is copied from the source, to the number of copies.
     """
 
-    def __init__(self, content, external_file, composed, warnings):
+    def __init__(self, content, external_file, composed, warnings, carried=()):
         self.content = content
         self.external_file = external_file
         self.composed = [Decomposition(*entry) for entry in composed]
         self.warnings = warnings
+        self.carried = dict(carried)
 
     @property
     def text(self):
