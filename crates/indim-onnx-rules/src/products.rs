@@ -272,8 +272,8 @@ fn attention_mask(
     mask: &[SymbolicSize],
     scores: &[SymbolicSize; 4],
 ) -> Result<(), RuleError> {
-    if !(2..=4).contains(&mask.len()) {
-        return shape_error(format!("the mask has rank {}, not 2, 3 or 4", mask.len()));
+    if !(1..=4).contains(&mask.len()) {
+        return shape_error(format!("the mask has rank {}, not 1 to 4", mask.len()));
     }
     let target = &scores[4 - mask.len()..];
     let pairs = mask.iter().zip(target).enumerate().take(mask.len() - 1);

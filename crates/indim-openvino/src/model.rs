@@ -173,7 +173,10 @@ pub(super) fn text(source: &SourceFile) -> Result<&str, FormatError> {
 }
 
 /// The declaration of the input that a `Parameter` layer makes, still without a name.
-fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatErrorKind> {
+pub(crate) fn declared(
+    layer: &Layer,
+    limits: &FormatLimits,
+) -> Result<ModelInput, FormatErrorKind> {
     let dtype = element_type(layer.text("element_type")?.trim())?;
     let shape = layer.text("shape")?.trim();
     let sizes = match shape {

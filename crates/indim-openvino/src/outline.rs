@@ -6,10 +6,11 @@ use indim_builder::GraphBuilder;
 use indim_graph::Array;
 use indim_graph::terminal::printable;
 use indim_model::outline::{
-    NodeRole, Outline, OutlineOptions, StatedNode, SymbolicSize, ValueIndex, ValueType,
+    Contradiction, NodeRole, Outline, OutlineOptions, StatedNode, SymbolicSize, ValueIndex,
+    ValueType,
 };
 use indim_model::shape_values::KnownValue;
-use indim_model::{FormatErrorKind, FormatLimits, RuleNote};
+use indim_model::{DeclaredSize, FormatErrorKind, FormatLimits, RuleNote};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AnyRule, Diagnostic, ErrorCode, TargetRule};
 
@@ -19,6 +20,7 @@ use crate::call::Call;
 use crate::constants::ShortLists;
 use crate::element_type::element_type;
 use crate::layer::{Layer, Port};
+use crate::model::declared;
 use crate::network::{Body, Network};
 use crate::operation::{Lowering, operation_of};
 use crate::shape_lists::{LayerOperands, ShapeLists};
@@ -73,9 +75,7 @@ fn walk(
         let mut results: Vec<(String, ValueType)> =
             ports.map(|port| result(layer, port, (region, options))).collect();
         if layer.is("Parameter") {
-            let added =
-                results.into_iter().map(|(name, stated)| outline.add_value(name, stated, false));
-            values[position] = added.collect();
+            values[position] = add_parameter(outline, layer, results);
             for &value in &values[position] {
                 outline.values[value].is_internal = !region.is_empty();
             }
@@ -114,6 +114,51 @@ fn walk(
         }
     }
     (inputs, outputs)
+}
+
+/// Adds the values of a `Parameter`. Its attribute `shape` bounds the sizes that its port leaves open.
+fn add_parameter(
+    outline: &mut Outline,
+    layer: &Layer,
+    results: Vec<(String, ValueType)>,
+) -> Vec<ValueIndex> {
+    let declared = declared(layer, &FormatLimits::default()).ok();
+    let mut values = Vec::with_capacity(results.len());
+    for (name, mut stated) in results {
+        let value = outline.values.len();
+        if let Some(sizes) = declared.as_ref().and_then(|declared| declared.sizes.as_ref()) {
+            if let Some(message) = contradiction(&name, &stated, sizes) {
+                let location = layer.data_location();
+                outline.contradictions.push(Contradiction { value, node: None, location, message });
+            }
+            let open =
+                stated.sizes.iter_mut().flatten().zip(sizes).filter(|(size, _)| size.is_open());
+            for (size, declared) in open {
+                if let DeclaredSize::Range { min, max } = declared {
+                    *size = size.within(*min, *max);
+                }
+            }
+        }
+        values.push(outline.add_value(name, stated, false));
+    }
+    values
+}
+
+/// The difference between the attribute `shape` of a `Parameter` and the sizes of its port, if there is one.
+fn contradiction(name: &str, stated: &ValueType, declared: &[DeclaredSize]) -> Option<String> {
+    // A port without sizes can be one of unknown rank.
+    let sizes = stated.sizes.as_ref().filter(|sizes| !sizes.is_empty())?;
+    let differs = |(size, declared): (&SymbolicSize, &DeclaredSize)| {
+        let declared = SymbolicSize::declared(declared, || "?".to_owned());
+        !size.may_be_equal(&declared, 0)
+    };
+    let fits = sizes.len() == declared.len() && !sizes.iter().zip(declared).any(differs);
+    let name = printable(name);
+    let shape: Vec<String> = declared.iter().map(DeclaredSize::to_string).collect();
+    let shape = shape.join(", ");
+    (!fits).then(|| {
+        format!("the attribute `shape` of {name} is [{shape}], its port has the type {stated}")
+    })
 }
 
 /// The type with these sizes where the file leaves a size open.

@@ -59,11 +59,11 @@ impl Facts {
     fn channel_axis(&mut self, outline: &Outline, node: &OutlineNode) {
         let axis = match &node.role {
             NodeRole::Channels(axis) => Some(*axis),
-            NodeRole::SameShape => self.of_operand(node, 0),
+            NodeRole::SameShape => self.channels_of_same_rank(outline, node),
             NodeRole::Transpose(order) => self
                 .of_operand(node, 0)
                 .and_then(|axis| order.iter().position(|&from| from == axis)),
-            NodeRole::Elementwise => self.widest_operand_channels(outline, node),
+            NodeRole::Elementwise => self.channels_of_same_rank(outline, node),
             _ => None,
         };
         if let (Some(axis), Some(Some(result))) = (axis, node.results.first()) {
@@ -76,7 +76,7 @@ impl Facts {
     }
 
     /// The channel axis of the first operand that has the rank of the result and a known channel axis.
-    fn widest_operand_channels(&self, outline: &Outline, node: &OutlineNode) -> Option<usize> {
+    fn channels_of_same_rank(&self, outline: &Outline, node: &OutlineNode) -> Option<usize> {
         let rank = |value: usize| outline.values[value].value_type.sizes.as_ref().map(Vec::len);
         let result = rank((*node.results.first()?)?)?;
         let operands = node.operands.iter().flatten();

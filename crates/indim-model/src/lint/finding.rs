@@ -5,7 +5,7 @@ use core::fmt;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::error::Location;
-use crate::outline::{Outline, OutlineNode, ValueType};
+use crate::outline::{Contradiction, Outline, OutlineNode, ValueType};
 
 /// Maximum number of operands that a finding lists. Only a `Concat` or a call has more.
 const MAX_OPERANDS: usize = 64;
@@ -122,6 +122,30 @@ impl Finding {
             results: at.results.iter().flatten().map(name).collect(),
             location: at.location.clone(),
             message,
+            drawing: None,
+            repair: None,
+        }
+    }
+
+    /// A finding about a value that no node makes.
+    pub(super) fn of_value(
+        outline: &Outline,
+        contradiction: &Contradiction,
+        code: (ErrorCode, FindingVerdict),
+    ) -> Finding {
+        let value = &outline.values[contradiction.value];
+        let name = indim_graph::terminal::printable(&value.name);
+        let (code, verdict) = code;
+        Finding {
+            code,
+            verdict,
+            node: None,
+            label: name.clone(),
+            operator: String::new(),
+            operands: Vec::new(),
+            results: vec![name],
+            location: contradiction.location.clone(),
+            message: contradiction.message.clone(),
             drawing: None,
             repair: None,
         }

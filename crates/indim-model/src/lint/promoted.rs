@@ -200,6 +200,36 @@ fn is_shaped(outline: &Outline, value: usize) -> bool {
     matches!(producer, Some(NodeRole::Reshape | NodeRole::Expand))
 }
 
+/// Whether the program inserted or moved an axis of size 1 that expands, as in `x[:, None] * y` and `x + x.T`.
+fn has_inserted_axis(outline: &Outline, values: &[usize], broadcast: &OutlineBroadcast) -> bool {
+    let Some(form) = broadcast.form() else { return false };
+    let expands_inside = |operand: usize| {
+        let mut axes = form.maps[operand].iter().zip(sizes(broadcast, operand));
+        axes.any(|(&to, size)| size.is(1) && !form.result[to].is(1))
+    };
+    let mut expanding = (0..values.len()).filter(|&operand| expands_inside(operand));
+    expanding.any(|operand| is_arranged(outline, values[operand]))
+}
+
+/// Maximum number of element-wise nodes between a reshape and its use.
+const MAX_STEPS: usize = 8;
+
+/// Whether a reshape, an expansion or a transposition makes the value, before some nodes that keep its shape.
+fn is_arranged(outline: &Outline, mut value: usize) -> bool {
+    for _ in 0..MAX_STEPS {
+        let Some(node) = outline.values[value].producer.map(|producer| &outline.nodes[producer])
+        else {
+            return false;
+        };
+        match (&node.role, node.operands.first()) {
+            (NodeRole::Reshape | NodeRole::Expand | NodeRole::Transpose(_), _) => return true,
+            (NodeRole::SameShape, Some(&Some(operand))) => value = operand,
+            _ => return false,
+        }
+    }
+    false
+}
+
 /// Whether a value is computed from another one, or might be after many steps.
 fn depends(outline: &Outline, value: usize, on: usize) -> bool {
     let (mut worklist, mut is_seen) = (vec![value], HashSet::new());
@@ -262,7 +292,11 @@ fn outer_product(
     (number, values): (usize, &[usize]),
     broadcast: &OutlineBroadcast,
 ) -> Option<Finding> {
-    if values.iter().all(|&operand| facts.is_constant(operand)) {
+    // Comparisons and masks of all pairs are common.
+    if outline.nodes[number].role == NodeRole::Predicate
+        || values.iter().all(|&operand| facts.is_constant(operand))
+        || has_inserted_axis(outline, values, broadcast)
+    {
         return None;
     }
     let code = (ErrorCode::OUTER_PRODUCT, FindingVerdict::Advice);

@@ -43,7 +43,10 @@ pub(super) fn find(outline: &Outline, findings: &mut Vec<Finding>) {
     for contradiction in &outline.contradictions {
         let code = (ErrorCode::TYPE_MISMATCH, FindingVerdict::Contradiction);
         let message = contradiction.message.clone();
-        findings.extend(contradiction.node.map(|node| Finding::new(outline, node, code, message)));
+        findings.push(match contradiction.node {
+            Some(node) => Finding::new(outline, node, code, message),
+            None => Finding::of_value(outline, contradiction, code),
+        });
     }
 }
 
@@ -114,6 +117,12 @@ fn legal_if(
     Finding::new(outline, number, code, message)
 }
 
+/// Whether a value is an input of the model whose rank the file does not state.
+fn is_input_of_any_rank(outline: &Outline, value: usize) -> bool {
+    let of_value = &outline.values[value];
+    of_value.producer.is_none() && !of_value.is_internal && of_value.value_type.sizes.is_none()
+}
+
 /// One finding, at the node `cause`, for all `nodes` with broadcasts that are unknown because of it.
 fn unknown_type(outline: &Outline, cause: usize, nodes: &[usize]) -> Option<Finding> {
     let node = &outline.nodes[cause];
@@ -126,19 +135,27 @@ fn unknown_type(outline: &Outline, cause: usize, nodes: &[usize]) -> Option<Find
         let value = &outline.values[result];
         matches!(value.source, TypeSource::UnknownBecauseOf(_)) && !value.value_type.is_known()
     };
-    let value = node.results.iter().flatten().find(is_open);
+    let input =
+        node.operands.iter().flatten().find(|&&operand| is_input_of_any_rank(outline, operand));
+    let value = input.or_else(|| node.results.iter().flatten().find(is_open));
     let value = value.map(|&value| indim_graph::terminal::printable(&outline.values[value].name));
     let mut labels: Vec<String> =
         nodes.iter().take(MAX_LISTED).map(|&it| outline.label(&outline.nodes[it])).collect();
     if nodes.len() > MAX_LISTED {
         labels.push(format!("{} more", nodes.len() - MAX_LISTED));
     }
-    let (label, labels) = (outline.label(node), labels.join(", "));
+    let labels = labels.join(", ");
     let message = match &value {
-        Some(value) => format!(
-            "the type of {value}, a result of {label}, is stated nowhere, so that the broadcasts of {labels} \
-             are unknown"
-        ),
+        Some(value) => {
+            let what = match input {
+                Some(_) => "an input of the model".to_owned(),
+                None => format!("a result of {}", outline.label(node)),
+            };
+            format!(
+                "the type of {value}, {what}, is stated nowhere, so that the broadcasts of {labels} are \
+                 unknown"
+            )
+        }
         None => format!(
             "the type of an operand is stated nowhere, so that the broadcasts of {labels} are unknown"
         ),

@@ -39,7 +39,33 @@ enum Polynomial {
 }
 
 /// A product of sorted names, with its coefficient, which is not 0.
-type Term = (Vec<Arc<str>>, i64);
+type Term = (Vec<Name>, i64);
+
+/// The name of a size, and its bounds if the file states some.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Name {
+    text: Arc<str>,
+    bounds: Option<Bounds>,
+}
+
+/// The smallest and the largest number that a size may be.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Bounds {
+    min: i64,
+    max: Option<i64>,
+}
+
+impl Name {
+    /// Whether this is an expression, such as `floor(N/2)`.
+    fn is_expression(&self) -> bool {
+        self.text.contains('(')
+    }
+
+    /// The bounds of the name, which is a number from `least` on if the file states none.
+    fn bounds(&self, least: i64) -> Bounds {
+        self.bounds.unwrap_or(Bounds { min: least, max: None })
+    }
+}
 
 impl SymbolicSize {
     /// A number. Sizes are not negative, but intermediate results may be.
@@ -64,8 +90,31 @@ impl SymbolicSize {
         while !name.is_char_boundary(end) {
             end -= 1;
         }
-        let name = indim_graph::terminal::printable(&name[..end]);
-        SymbolicSize(Polynomial::Terms([(vec![Arc::from(name.as_str())], 1)].into()))
+        let text = Arc::from(indim_graph::terminal::printable(&name[..end]));
+        SymbolicSize(Polynomial::Terms([(vec![Name { text, bounds: None }], 1)].into()))
+    }
+
+    /// The same name for a size between two numbers, both inclusive; an expression stays as it is.
+    ///
+    /// ```
+    /// use indim_model::outline::SymbolicSize;
+    ///
+    /// let size = SymbolicSize::open("x", 0).within(2, Some(5));
+    /// assert!(size.may_be_equal(&SymbolicSize::known(5), 0));
+    /// assert!(!size.may_be_equal(&SymbolicSize::known(8), 0));
+    /// assert!(!size.may_be_equal(&SymbolicSize::open("y", 0).within(6, None), 0));
+    /// ```
+    #[must_use]
+    pub fn within(&self, min: usize, max: Option<usize>) -> Self {
+        let number = |bound: usize| i64::try_from(bound).unwrap_or(i64::MAX);
+        let bounds = Some(Bounds { min: number(min), max: max.map(number) });
+        match self.name() {
+            Some(text) => {
+                let name = Name { text: Arc::from(text), bounds };
+                SymbolicSize(Polynomial::Terms([(vec![name], 1)].into()))
+            }
+            None => self.clone(),
+        }
     }
 
     /// The size of an axis that the file leaves open, named by its value and axis: `x[0]`.
@@ -85,7 +134,7 @@ impl SymbolicSize {
         match &self.0 {
             Polynomial::Known(_) => false,
             Polynomial::Terms(terms) => match &terms[..] {
-                [(names, 1)] => names.len() == 1 && names[0].ends_with(']'),
+                [(names, 1)] => names.len() == 1 && names[0].text.ends_with(']'),
                 _ => false,
             },
         }
@@ -98,7 +147,8 @@ impl SymbolicSize {
                 SymbolicSize::known(i64::try_from(*size).unwrap_or(i64::MAX))
             }
             DeclaredSize::Symbol(name) => SymbolicSize::named(name),
-            DeclaredSize::Range { .. } | DeclaredSize::Dynamic => SymbolicSize::atom(&name()),
+            DeclaredSize::Range { min, max } => SymbolicSize::atom(&name()).within(*min, *max),
+            DeclaredSize::Dynamic => SymbolicSize::atom(&name()),
         }
     }
 
@@ -242,7 +292,7 @@ impl SymbolicSize {
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Polynomial::Terms(terms) => match &terms[..] {
-                [(names, 1)] if names.len() == 1 => names.first().map(|name| &name[..]),
+                [(names, 1)] if names.len() == 1 => names.first().map(|name| &*name.text),
                 _ => None,
             },
             Polynomial::Known(_) => None,
@@ -265,9 +315,12 @@ impl SymbolicSize {
         }
         let terms = difference.terms();
         // A rounded quotient can be 0 although its names are not.
-        let is_expression = |(names, _): &Term| names.iter().any(|name| name.contains('('));
+        let is_expression = |(names, _): &Term| names.iter().any(Name::is_expression);
         let is_empty = self.is(0) || other.is(0);
         let least = if is_empty || terms.iter().any(is_expression) { 0 } else { least };
+        if !may_be_zero(&terms, least) {
+            return false;
+        }
         if let Some((_, value)) = solved(&terms) {
             return value.is_some_and(|value| value >= least);
         }
@@ -290,7 +343,7 @@ impl SymbolicSize {
     pub fn with_names_as(&self, number: i64) -> Option<i64> {
         let mut sum = 0i64;
         for (names, factor) in self.terms() {
-            if names.iter().any(|name| name.contains('(')) {
+            if names.iter().any(Name::is_expression) {
                 return None;
             }
             let power = number.checked_pow(u32::try_from(names.len()).ok()?)?;
@@ -311,7 +364,7 @@ impl SymbolicSize {
         }
         let terms = self.minus(other).map(|it| it.terms()).unwrap_or_default();
         match solved(&terms) {
-            Some((names, Some(value))) => format!("{} = {value}", names.join("*")),
+            Some((names, Some(value))) => format!("{} = {value}", product_text(names)),
             _ => format!("{self} = {other}"),
         }
     }
@@ -360,7 +413,7 @@ impl SymbolicSize {
 }
 
 /// The product of names in an equation `factor * names + constant = 0`, and its value, if that is an integer.
-fn solved(terms: &[Term]) -> Option<(&[Arc<str>], Option<i64>)> {
+fn solved(terms: &[Term]) -> Option<(&[Name], Option<i64>)> {
     let (names, factor, constant) = match terms {
         [(names, factor)] => (names, *factor, 0),
         [(names, factor), (none, constant)] if none.is_empty() => (names, *factor, *constant),
@@ -369,6 +422,33 @@ fn solved(terms: &[Term]) -> Option<(&[Arc<str>], Option<i64>)> {
     let is_exact = constant.checked_rem(factor)? == 0;
     let value = constant.checked_div(factor)?.checked_neg()?;
     (!names.is_empty()).then_some((&names[..], is_exact.then_some(value)))
+}
+
+/// Whether the bounds that the file states leave room for a sum of 0. Without such bounds they always do.
+fn may_be_zero(terms: &[Term], least: i64) -> bool {
+    if terms.iter().flat_map(|(names, _)| names).all(|name| name.bounds.is_none()) {
+        return true;
+    }
+    // The least and the largest sum; `None` is unbounded, also where a number overflows.
+    let (mut min, mut max) = (Some(0i64), Some(0i64));
+    for (names, factor) in terms {
+        let bounds = names.iter().map(|name| name.bounds(least));
+        let (low, high) = bounds.fold((Some(*factor), Some(*factor)), |(low, high), bounds| {
+            let least = |product: i64| product.checked_mul(bounds.min);
+            let largest = |product: i64| product.checked_mul(bounds.max?);
+            match *factor > 0 {
+                true => (low.and_then(least), high.and_then(largest)),
+                false => (low.and_then(largest), high.and_then(least)),
+            }
+        });
+        let added = |sum: Option<i64>, bound: Option<i64>| sum?.checked_add(bound?);
+        (min, max) = (added(min, low), added(max, high));
+    }
+    min.is_none_or(|min| min <= 0) && max.is_none_or(|max| max >= 0)
+}
+
+fn product_text(names: &[Name]) -> String {
+    names.iter().map(|name| &*name.text).collect::<Vec<_>>().join("*")
 }
 
 impl fmt::Display for SymbolicSize {
@@ -386,8 +466,8 @@ impl fmt::Display for SymbolicSize {
             let factor = factor.unsigned_abs();
             match (names.is_empty(), factor) {
                 (true, _) => write!(formatter, "{factor}")?,
-                (false, 1) => write!(formatter, "{}", names.join("*"))?,
-                (false, _) => write!(formatter, "{factor}*{}", names.join("*"))?,
+                (false, 1) => write!(formatter, "{}", product_text(names))?,
+                (false, _) => write!(formatter, "{factor}*{}", product_text(names))?,
             }
         }
         Ok(())

@@ -299,9 +299,12 @@ impl Walker<'_> {
     }
 
     /// The node that is the cause if a result of this node is unknown: the cause of an unknown operand,
-    /// or this node.
+    /// or this node. Types of its operands would not help an opaque node.
     fn cause_of_unknown(&self, number: usize) -> usize {
         let node = &self.outline.nodes[number];
+        if node.is_opaque {
+            return number;
+        }
         let before = node.operands.iter().flatten().find_map(|&operand| {
             match self.outline.values[operand].source {
                 TypeSource::UnknownBecauseOf(cause) => Some(cause),

@@ -181,7 +181,10 @@ fn role(
         (_, Some(Lowering::Array(ArrayOperation::Elementwise(_)))) if is_several => {
             (NodeRole::Elementwise, Some(RuleSet::StableHlo.into()))
         }
-        (_, Some(lowering)) if lowering.is_elementwise() => (NodeRole::SameShape, None),
+        // A call has the shape that its computation gives.
+        (_, Some(lowering)) if lowering.is_elementwise() && lowering != Lowering::Call => {
+            (NodeRole::SameShape, None)
+        }
         _ => (NodeRole::Other, None),
     }
 }
