@@ -114,7 +114,7 @@ def test_a_file_is_refused_with_its_line(tmp_path):
         b"  return %0 : tensor<2x2xf32>\n}\n"
     )
     with pytest.raises(indim.FormatError, match=r"dot.mlir:2:") as raised:
-        indim.load(path)
+        indim.load(path)(np.ones((2, 2), np.float32))
     assert raised.value.code == "unsupported-op"
     with pytest.raises(FileNotFoundError):
         indim.load(tmp_path / "missing.onnx")
@@ -181,8 +181,9 @@ func.func @main(%x: tensor<2xf32> loc("x"), %k: tensor<2xf32> loc("k")) -> tenso
 
 
 def test_a_program_with_a_foreign_operation_runs_in_parts():
+    model = indim.load(FOREIGN)
     with pytest.raises(indim.FormatError) as error:
-        indim.load(FOREIGN)
+        model(np.ones(2, np.float32), np.ones(2, np.float32))
     assert error.value.code == "unsupported-op"
     assert "the program runs if given 1#0: f32[2], 1#1: f32[2]" in str(error.value)
     assert 'load(..., inputs=["1#0", "1#1"])' in str(error.value)
@@ -237,6 +238,26 @@ def test_functions_compute_the_nodes_that_indim_lacks():
         np.testing.assert_array_equal(results[1], product)
     np.testing.assert_array_equal(calls[0], (2 * x, k))
     assert repr(model).startswith("<indim.ProvidedModel (x: float32[2], k: float32[2]) -> ")
+
+
+def test_a_program_with_a_foreign_operation_is_checked_and_completed():
+    model = indim.load(FOREIGN)
+    assert model.lint().broadcasts == indim.lint(FOREIGN).broadcasts
+    assert repr(model) == "<indim.OpaqueModel of '<bytes>': functions for none>"
+    for use in (lambda: model.inputs, lambda: model.outputs, lambda: model.to("onnx")):
+        with pytest.raises(indim.FormatError, match="custom_call @foreign is not supported"):
+            use()
+    operator = "stablehlo.custom_call @foreign"
+    assert model.provide(operator, lambda x: (x, 2 * x)) is model
+    assert [declared.name for declared in model.inputs] == ["x", "k"]
+    x, k = np.array([1, 2], np.float32), np.array([3, 5], np.float32)
+    np.testing.assert_array_equal(model(x, k), 8 * x * x + k)
+    # Another function for the same operation replaces the first.
+    np.testing.assert_array_equal(model.provide(operator, lambda x: (x, x))(x=x, k=k), 4 * x * x + k)
+    provided = indim.load(FOREIGN, provide={operator: lambda x: (x, x)})
+    assert provided.lint().broadcasts == model.lint().broadcasts
+    with pytest.raises(ValueError, match="provide has a function for 'other'"):
+        indim.load(FOREIGN).provide("other", np.negative)(x, k)
 
 
 def test_a_part_needs_only_the_functions_of_its_nodes():
@@ -350,7 +371,7 @@ def whitened_twice():
 def test_nodes_of_called_functions_are_provided():
     content = whitened_twice()
     with pytest.raises(indim.FormatError, match="com.acme.Foreign is not supported"):
-        indim.load(content)
+        indim.load(content)(np.ones(2, np.float32))
     model = indim.load(content, provide={"com.acme.Foreign": lambda x: x + 10})
     x = np.array([1, 2], np.float32)
     np.testing.assert_array_equal(model(x), x)

@@ -60,6 +60,7 @@ from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
 from ._profile import Profile, ProfiledNest, ProfiledProgram, profile
 from ._progress import set_progress
+from ._opaque_model import OpaqueModel
 from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _data_size_functions, _products, _reductions, _sorting
 from . import _assignments, _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
@@ -142,6 +143,7 @@ __all__ = _exported(
         "Profile",
         "ProfiledNest",
         "ProfiledProgram",
+        "OpaqueModel",
         "ProvidedModel",
         "ShapeDtypeStruct",
         "ShapeError",

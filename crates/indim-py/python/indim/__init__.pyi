@@ -234,7 +234,7 @@ class LintReport(Sequence[Finding]):
     def __len__(self) -> int: ...
 
 def lint(
-    source: str | PathLike[str] | bytes | bytearray | memoryview | Model,
+    source: str | PathLike[str] | bytes | bytearray | memoryview | Model | OpaqueModel | ProvidedModel,
     *,
     function: str | None = None,
     declare: Mapping[str, str] | None = None,
@@ -261,6 +261,25 @@ class ProvidedModel:
         opset: int | None = None,
         **kwargs: Any,
     ) -> WrittenModel: ...
+    def lint(self, *, declare: Mapping[str, str] | None = None, allow: Iterable[str] = ()) -> LintReport: ...
+
+class OpaqueModel:
+    def __init__(
+        self,
+        path: str,
+        content: bytes | None,
+        function: str | None,
+        part: tuple[list[str], list[str]],
+        provide: Mapping[str, Callable[..., Any]] = ...,
+    ) -> None: ...
+    def provide(self, name: str, function: Callable[..., Any]) -> OpaqueModel: ...
+    def lint(self, *, declare: Mapping[str, str] | None = None, allow: Iterable[str] = ()) -> LintReport: ...
+    @property
+    def inputs(self) -> tuple[ModelInput, ...]: ...
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def to(self, format: _Format, *args: Any, **kwargs: Any) -> WrittenModel: ...
 
 @overload
 def load(
@@ -270,7 +289,7 @@ def load(
     inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
     provide: None = None,
-) -> Model: ...
+) -> Model | OpaqueModel: ...
 @overload
 def load(
     source: str | PathLike[str] | bytes | bytearray | memoryview,
@@ -650,6 +669,7 @@ __all__ = [
     "LintReport",
     "Model",
     "ModelInput",
+    "OpaqueModel",
     "OperandType",
     "Profile",
     "ProfiledNest",

@@ -97,9 +97,13 @@ def lint(source, *, function=None, declare=None, allow=()):
         raise TypeError(f"allow is a list of codes: write allow=[{allow!r}]")
     if hasattr(source, "lint"):
         return source.lint(declare=declare, allow=allow)
-    declared = list((declare or {}).items())
     if isinstance(source, (bytes, bytearray, memoryview)):
         path, content = "<bytes>", bytes(source)
     else:
         path, content = os.fspath(source), None
-    return LintReport(*_lint(path, content, function, declared, list(allow)))
+    return lint_file(path, content, function, declare, allow)
+
+
+def lint_file(path, content, function, declare, allow):
+    """The findings about a file, or about ``content``, which messages call ``path``."""
+    return LintReport(*_lint(path, content, function, list((declare or {}).items()), list(allow)))

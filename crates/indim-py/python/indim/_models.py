@@ -9,8 +9,8 @@ import numpy
 
 from . import _arrays
 from ._explain import of_program
-from ._indim import _lint, _Model
-from ._lint import LintReport
+from ._indim import _Model
+from ._lint import lint_file
 from ._written import WrittenModel
 
 
@@ -61,8 +61,7 @@ class Model:
         """Findings about the broadcasts of the file: see :func:`indim.lint`."""
         name, content = self._model.content()
         # A network of OpenVINO keeps its constants next to the file, but findings need no elements.
-        declared = list((declare or {}).items())
-        return LintReport(*_lint(name, content, self._options[0], declared, list(allow)))
+        return lint_file(name, content, self._options[0], declare, allow)
 
     def to(self, format, *args, path=None, exact=False, opset=None, **kwargs):
         """The program in the format of another system: ``"stablehlo"``, ``"hlo"``, ``"openvino"`` or

@@ -7,8 +7,11 @@ import os
 import numpy
 
 from . import _arrays
+from ._errors import IndimError
 from ._indim import _foreign_nodes, _write_carried
+from ._lint import lint_file
 from ._models import Model, bind_arguments, names_of, signature
+from ._opaque_model import OpaqueModel
 from ._written import WrittenModel
 
 
@@ -88,6 +91,11 @@ class ProvidedModel:
         part = tuple(list(names) for names in part)
         return WrittenModel(*_write_carried(file, content, function, part, destination, inputs))
 
+    def lint(self, *, declare=None, allow=()):
+        """Findings about the broadcasts of the file: see :func:`indim.lint`."""
+        path, content, function, _, _ = self._options
+        return lint_file(path, content, function, declare, allow)
+
     @staticmethod
     def _run(model, values, order):
         arguments = [values.get(declared.name) for declared in model.inputs]
@@ -146,10 +154,26 @@ def load(source, *, function=None, inputs=(), outputs=(), provide=None):
     tuple of results. The node may stand in a function of the model. If it stands in the body of a loop or
     branch, provide the loop or branch, by its name: its function takes the operands, then the other values
     that the bodies read.
+
+    A program that has nodes which indim lacks is an `OpaqueModel`: ``lint`` checks it, ``provide`` adds a
+    function, and a call without the functions raises an error that names these nodes.
     """
     part = (names_of(inputs, "inputs"), names_of(outputs, "outputs"))
     is_content = isinstance(source, (bytes, bytearray, memoryview))
     path, content = ("<bytes>", bytes(source)) if is_content else (os.fspath(source), None)
     if provide:
-        return ProvidedModel(path, content, function, part, provide)
-    return Model(path, content, function, part)
+        return with_functions(path, content, function, part, provide)
+    try:
+        return Model(path, content, function, part)
+    except IndimError as error:
+        # A part that the caller chose runs as it is, or not at all.
+        if error.code != "unsupported-op" or any(part):
+            raise
+        return OpaqueModel(path, content, function, part)
+
+
+def with_functions(path, content, function, part, provide):
+    """The program with functions for nodes that indim lacks; without functions it has none to lack."""
+    if not provide:
+        return Model(path, content, function, part)
+    return ProvidedModel(path, content, function, part, provide)

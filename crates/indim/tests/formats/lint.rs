@@ -32,7 +32,11 @@ pub(super) fn graph_attribute(name: &str, nodes: &[Message], outputs: &[&str]) -
     Message::default().bytes(1, name).bytes(6, graph).int(20, 5)
 }
 
-fn model(inputs: Vec<Message>, initializers: Vec<Message>, nodes: Vec<Message>) -> Vec<u8> {
+pub(super) fn model(
+    inputs: Vec<Message>,
+    initializers: Vec<Message>,
+    nodes: Vec<Message>,
+) -> Vec<u8> {
     let outputs = vec![named("y")];
     Model { opset: 17, inputs, initializers, nodes, outputs, ..Model::default() }.encoded()
 }
@@ -101,7 +105,7 @@ fn a_column_against_a_vector_is_suspicious_unless_the_program_makes_the_column()
     let pairs =
         vec![node("Unsqueeze", &["t", "axes"], &["c"], &[]), node("Sub", &["c", "t"], &["y"], &[])];
     let report = lint("pairs.onnx", model(inputs(), vec![list("axes", &[1])], pairs));
-    assert_eq!(found(&report), [("outer-product", "advice", "y".to_owned())]);
+    assert_eq!(found(&report), []);
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn masks_of_rows_and_columns_are_no_alarm() {
     ];
     let nodes = vec![node("And", &["causal", "padding"], &["y"], &[])];
     let report = lint("masks.onnx", model(inputs, vec![], nodes));
-    assert_eq!(found(&report), [("outer-product", "advice", "y".to_owned())]);
+    assert_eq!(found(&report), []);
     assert_eq!(output(&report), "y: bool[N, 1, S, S]");
 }
 

@@ -45,6 +45,49 @@ fn axes_of_pdpd_that_openvino_reads_differently_are_suspicious() {
     assert_eq!(repair, Some("write auto_broadcast.auto_broadcast_axis=\"2\""));
 }
 
+/// A sum of two parameters whose `shape` has intervals and whose ports leave those sizes open.
+fn sum_of_intervals(shapes: [&str; 2], ports: [&str; 2]) -> LintReport {
+    let mut network = Network::default();
+    for (shape, port) in shapes.into_iter().zip(ports) {
+        network.parameter("f32", shape, &format!("FP32 {port}"));
+    }
+    let id = network.add("Add-1", "", &["0", "1"], &["FP32 -1 8"]);
+    network.result(&id.to_string());
+    lint("intervals.xml", network.text())
+}
+
+#[test]
+fn bounds_of_sizes_decide_broadcasts() {
+    let verdicts = |first: &str, second: &str| {
+        let port = |shape: &str| {
+            if shape.contains("..") { "-1 8".to_owned() } else { shape.replace(',', " ") }
+        };
+        let report = sum_of_intervals([first, second], [&port(first), &port(second)]);
+        let VerdictCounts { legal, illegal, legal_if, .. } = report.counts();
+        [legal, illegal, legal_if]
+    };
+    assert_eq!(verdicts("2..5,8", "8,8"), [0, 1, 0]);
+    assert_eq!(verdicts("2..5,8", "6..9,8"), [0, 1, 0]);
+    assert_eq!(verdicts("2..,8", "1,8"), [1, 0, 0]);
+    assert_eq!(verdicts("2..5,8", "4,8"), [0, 0, 1]);
+    assert_eq!(verdicts("2..5,8", "5..9,8"), [0, 0, 1]);
+    // A size of 1 is repeated, so only the lower bound counts.
+    assert_eq!(verdicts("..5,8", "8,8"), [0, 0, 1]);
+    assert_eq!(verdicts("1..5,8", "8,8"), [0, 0, 1]);
+    let report = sum_of_intervals(["2..5,8", "4,8"], ["-1 8", "4 8"]);
+    assert!(report.findings()[0].message.contains("if v0[0] = 4;"), "{report}");
+}
+
+#[test]
+fn the_port_of_a_parameter_has_its_shape() {
+    let report = sum_of_intervals(["2,9", "2,8"], ["2 8", "2 8"]);
+    let finding = &report.findings()[0];
+    assert_eq!((finding.code.as_str(), finding.node), ("type-mismatch", None));
+    assert!(finding.message.contains("is [2, 9], its port has the type f32[2, 8]"), "{report}");
+    assert!(!report.passes(false));
+    assert_eq!(found(&sum_of_intervals(["?,8", "2..5,8"], ["-1 8", "-1 8"])).len(), 1);
+}
+
 /// A product whose operands do not fit, and one whose port states another shape.
 #[test]
 fn layers_that_do_not_fit_are_errors() {

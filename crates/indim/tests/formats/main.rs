@@ -6,6 +6,7 @@ mod hlo;
 mod hlo_proto;
 mod large_onnx;
 mod lint;
+mod lint_causes;
 mod lint_openvino;
 mod lint_operands;
 mod lint_operator_sets;

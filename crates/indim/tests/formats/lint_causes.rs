@@ -1,0 +1,76 @@
+//! Alarms that would be false, and causes of unknown types.
+
+use crate::lint::{found, lint, model};
+use crate::support::onnx::{FLOAT, ints, list, node, value};
+
+/// `text` as a module of HLO whose entry computation returns `r`.
+fn hlo(functions: &str, entry: &str) -> String {
+    format!("HloModule m\n\n{functions}\n\nENTRY main {{\n{entry}\n}}\n")
+}
+
+/// A call of one operand is no element-wise operation: its result has another rank, and no channel axis.
+#[test]
+fn a_call_has_the_axes_of_its_computation() {
+    let functions = "add_f {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n\n\
+        sums {\n  y = f32[2,8,8,16]{3,2,1,0} parameter(0)\n  z = f32[] constant(0)\n  \
+        ROOT v = f32[16]{0} reduce(y, z), dimensions={0,1,2}, to_apply=add_f\n}";
+    let entry = "  x = f32[2,8,8,3]{3,2,1,0} parameter(0)\n  w = f32[3,3,3,16]{3,2,1,0} parameter(1)\n  \
+        c = f32[2,8,8,16]{3,2,1,0} convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f\n  \
+        v = f32[16]{0} call(c), to_apply=sums\n  e = f32[] constant(1e-05)\n  \
+        b = f32[16]{0} broadcast(e), dimensions={}\n  ROOT r = f32[16]{0} add(v, b)";
+    assert_eq!(found(&lint("norm.hlo", hlo(functions, entry))), []);
+}
+
+/// The distances of all pairs, a time embedding, and scores of a graph network.
+#[test]
+fn axes_that_a_program_inserts_are_meant_to_expand() {
+    let inputs = || vec![value("x", FLOAT, Some(&["N"])), value("f", FLOAT, Some(&["8"]))];
+    let embedding = vec![
+        node("Unsqueeze", &["x", "one"], &["c"], &[]),
+        node("Neg", &["c"], &["n"], &[]),
+        node("Mul", &["n", "f"], &["y"], &[]),
+    ];
+    assert_eq!(
+        found(&lint("embedding.onnx", model(inputs(), vec![list("one", &[1])], embedding))),
+        []
+    );
+    let inputs =
+        || vec![value("h", FLOAT, Some(&["N", "4"])), value("a", FLOAT, Some(&["4", "1"]))];
+    let scores = |second: &str| {
+        vec![
+            node("MatMul", &["h", "a"], &["s"], &[]),
+            node("Transpose", &["s"], &["t"], &[ints("perm", &[1, 0])]),
+            node("Identity", &["row"], &["r"], &[]),
+            node("Add", &["s", second], &["y"], &[]),
+        ]
+    };
+    let found_in = |second: &str| {
+        let inputs = [inputs(), vec![value("row", FLOAT, Some(&["1", "M"]))]].concat();
+        found(&lint("scores.onnx", model(inputs, vec![], scores(second))))
+    };
+    assert_eq!(found_in("t"), []);
+    assert_eq!(found_in("r"), [("outer-product", "advice", "y".to_owned())]);
+}
+
+/// The repair that a finding offers makes the broadcast known.
+#[test]
+fn the_cause_of_an_unknown_type_is_the_last_opaque_node_or_an_input() {
+    let repair = |inputs, nodes| {
+        let report = lint("unknown.onnx", model(inputs, vec![], nodes));
+        let findings = report.findings();
+        assert_eq!(findings.len(), 1, "{report}");
+        (findings[0].label.clone(), findings[0].repair.clone().unwrap())
+    };
+    let x = || vec![value("x", FLOAT, Some(&["2", "3"]))];
+    let chain = vec![
+        node("Foo", &["x"], &["f"], &[]).bytes(7, "com.acme"),
+        node("Bar", &["f"], &["b"], &[]).bytes(7, "com.acme"),
+        node("Relu", &["b"], &["r"], &[]),
+        node("Add", &["r", "x"], &["y"], &[]),
+    ];
+    let state = |name: &str| format!("state the type: --declare '{name}=f32[2, N]'");
+    assert_eq!(repair(x(), chain), ("b".to_owned(), state("b")));
+    let add = vec![node("Relu", &["z"], &["r"], &[]), node("Add", &["r", "x"], &["y"], &[])];
+    let inputs = [x(), vec![value("z", FLOAT, None)]].concat();
+    assert_eq!(repair(inputs, add), ("r".to_owned(), state("z")));
+}
