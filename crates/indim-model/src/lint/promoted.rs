@@ -200,7 +200,7 @@ fn is_shaped(outline: &Outline, value: usize) -> bool {
     matches!(producer, Some(NodeRole::Reshape | NodeRole::Expand))
 }
 
-/// Whether the program inserted or moved an axis of size 1 that expands, as in `x[:, None] * y` and `x + x.T`.
+/// Whether the program inserted or moved an axis of size 1 that expands: `x[:, None] * y`, `x + x.T`.
 fn has_inserted_axis(outline: &Outline, values: &[usize], broadcast: &OutlineBroadcast) -> bool {
     let Some(form) = broadcast.form() else { return false };
     let expands_inside = |operand: usize| {

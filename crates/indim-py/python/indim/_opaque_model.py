@@ -8,8 +8,8 @@ from ._lint import lint_file
 class OpaqueModel:
     """A program from a file that has nodes which indim does not compute.
 
-    ``lint`` checks its broadcasts. ``provide`` adds functions that compute such nodes; before every node on the
-    way to the outputs has one, a call raises the error that names the missing ones.
+    ``lint`` checks its broadcasts. ``provide`` adds functions that compute such nodes; before every node on
+    the way to the outputs has one, a call raises the error that names the missing ones.
     """
 
     def __init__(self, path, content, function, part, provide=()):

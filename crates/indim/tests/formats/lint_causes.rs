@@ -3,22 +3,36 @@
 use crate::lint::{found, lint, model};
 use crate::support::onnx::{FLOAT, ints, list, node, value};
 
-/// `text` as a module of HLO whose entry computation returns `r`.
-fn hlo(functions: &str, entry: &str) -> String {
-    format!("HloModule m\n\n{functions}\n\nENTRY main {{\n{entry}\n}}\n")
+/// A convolution whose sums along three axes a called computation returns, plus a small number.
+const NORMALISATION: &str = "HloModule m
+
+add_f {
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT s = f32[] add(p, q)
 }
+
+sums {
+  y = f32[2,8,8,16]{3,2,1,0} parameter(0)
+  z = f32[] constant(0)
+  ROOT v = f32[16]{0} reduce(y, z), dimensions={0,1,2}, to_apply=add_f
+}
+
+ENTRY main {
+  x = f32[2,8,8,3]{3,2,1,0} parameter(0)
+  w = f32[1,1,3,16]{3,2,1,0} parameter(1)
+  c = f32[2,8,8,16]{3,2,1,0} convolution(x, w), window={size=1x1}, dim_labels=b01f_01io->b01f
+  v = f32[16]{0} call(c), to_apply=sums
+  e = f32[] constant(1e-05)
+  b = f32[16]{0} broadcast(e), dimensions={}
+  ROOT r = f32[16]{0} add(v, b)
+}
+";
 
 /// A call of one operand is no element-wise operation: its result has another rank, and no channel axis.
 #[test]
 fn a_call_has_the_axes_of_its_computation() {
-    let functions = "add_f {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n\n\
-        sums {\n  y = f32[2,8,8,16]{3,2,1,0} parameter(0)\n  z = f32[] constant(0)\n  \
-        ROOT v = f32[16]{0} reduce(y, z), dimensions={0,1,2}, to_apply=add_f\n}";
-    let entry = "  x = f32[2,8,8,3]{3,2,1,0} parameter(0)\n  w = f32[3,3,3,16]{3,2,1,0} parameter(1)\n  \
-        c = f32[2,8,8,16]{3,2,1,0} convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f\n  \
-        v = f32[16]{0} call(c), to_apply=sums\n  e = f32[] constant(1e-05)\n  \
-        b = f32[16]{0} broadcast(e), dimensions={}\n  ROOT r = f32[16]{0} add(v, b)";
-    assert_eq!(found(&lint("norm.hlo", hlo(functions, entry))), []);
+    assert_eq!(found(&lint("norm.hlo", NORMALISATION)), []);
 }
 
 /// The distances of all pairs, a time embedding, and scores of a graph network.
