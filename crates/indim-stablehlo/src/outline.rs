@@ -28,13 +28,18 @@ const MAX_ATTRIBUTES: usize = 8;
 ///
 /// # Errors
 /// `undefined` for the first value that is used but not defined, unless an operation is opaque: its regions
-/// may define values in another syntax.
+/// may define values in another syntax. `cycle` if a function calls itself.
 pub(super) fn outline(
     module: &Module,
     attributes: &AttributeReader<'_>,
     entry: usize,
 ) -> Result<Outline, FormatError> {
     let refused = UnsupportedSet::of(module, attributes);
+    if let Some(recursive) = refused.recursive_function() {
+        let function = &module.functions[recursive];
+        let name = format!("@{}", function.name);
+        return Err(FormatErrorKind::Cycle { name }.in_text(function.span.start..function.span.end));
+    }
     let outline = Outline::default();
     let mut walk =
         OutlineWalk { attributes, refused, outline, scopes: Vec::new(), undefined: None };

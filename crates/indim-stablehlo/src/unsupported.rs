@@ -41,6 +41,8 @@ pub(super) struct UnsupportedSet<'m> {
     carries: bool,
     /// For each function, whether it contains a refused operation.
     is_unsupported: Vec<bool>,
+    /// For each function, the functions that call it.
+    callers: Vec<Vec<usize>>,
 }
 
 impl<'m> UnsupportedSet<'m> {
@@ -55,8 +57,9 @@ impl<'m> UnsupportedSet<'m> {
     }
 
     fn new(module: &'m Module, attributes: &'m AttributeReader<'m>, carries: bool) -> Self {
-        let is_unsupported = vec![false; module.functions.len()];
-        let mut unsupported_set = UnsupportedSet { module, attributes, carries, is_unsupported };
+        let (is_unsupported, callers) = (vec![false; module.functions.len()], Vec::new());
+        let mut unsupported_set =
+            UnsupportedSet { module, attributes, carries, is_unsupported, callers };
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); module.functions.len()];
         let mut worklist = Vec::new();
         for (number, function) in module.functions.iter().enumerate() {
@@ -77,7 +80,36 @@ impl<'m> UnsupportedSet<'m> {
                 }
             }
         }
+        unsupported_set.callers = callers;
         unsupported_set
+    }
+
+    /// A function that calls itself, directly or through others.
+    pub(super) fn recursive_function(&self) -> Option<usize> {
+        let mut callees: Vec<Vec<usize>> = vec![Vec::new(); self.callers.len()];
+        for (number, callers) in self.callers.iter().enumerate() {
+            callers.iter().for_each(|&caller| callees[caller].push(number));
+        }
+        let mut callees_left: Vec<usize> = callees.iter().map(Vec::len).collect();
+        let calls_nothing = |&number: &usize| callees_left[number] == 0;
+        let mut worklist: Vec<usize> = (0..callees_left.len()).filter(calls_nothing).collect();
+        // A function is done when all functions that it calls are.
+        while let Some(number) = worklist.pop() {
+            for &caller in &self.callers[number] {
+                callees_left[caller] -= 1;
+                if callees_left[caller] == 0 {
+                    worklist.push(caller);
+                }
+            }
+        }
+        // Each function left calls another one left, so that a walk comes back to one of its functions.
+        let is_left = |number: usize| callees_left[number] > 0;
+        let mut at = (0..callees_left.len()).find(|&number| is_left(number))?;
+        let mut is_visited = vec![false; callees.len()];
+        while !core::mem::replace(&mut is_visited[at], true) {
+            at = *callees[at].iter().find(|&&callee| is_left(callee))?;
+        }
+        Some(at)
     }
 
     /// Whether an operation is refused, itself or because of a function that it calls.

@@ -1,5 +1,7 @@
 //! Alarms that would be false, and causes of unknown types.
 
+use indim::formats::{LintOptions, LintReport, SourceFile};
+
 use crate::lint::{found, lint, model};
 use crate::support::onnx::{FLOAT, ints, list, node, value};
 
@@ -87,4 +89,22 @@ fn the_cause_of_an_unknown_type_is_the_last_opaque_node_or_an_input() {
     let add = vec![node("Relu", &["z"], &["r"], &[]), node("Add", &["r", "x"], &["y"], &[])];
     let inputs = [x(), vec![value("z", FLOAT, None)]].concat();
     assert_eq!(repair(inputs, add), ("r".to_owned(), state("z")));
+}
+
+#[test]
+fn functions_that_call_themselves_are_errors() {
+    let function = |name: &str, callee: &str| {
+        format!(
+            "func.func @{name}(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %0 = call @{callee}(%x) : \
+             (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}}\n"
+        )
+    };
+    let text = function("main", "f") + &function("f", "g") + &function("g", "f");
+    let source = SourceFile::new("recursive.mlir", text.into_bytes());
+    let error = LintReport::new(source, &LintOptions::default()).err().expect("an error");
+    assert_eq!(
+        (error.code(), error.to_string().contains("@f depends on itself")),
+        ("cycle", true),
+        "{error}"
+    );
 }
