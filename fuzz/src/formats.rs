@@ -1,8 +1,8 @@
 //! Programs in the files of other systems. A program that is read and built is a legal graph; a refused
 //! program has a report with a place. The lint of a file gives findings in the order of
 //! their nodes, and as valid JSON. If a program has
-//! unsupported operations, its error names values from which the rest of the program is supported. No
-//! input takes long.
+//! unsupported operations, its error names values from which the rest of the program is supported; the text
+//! that is written with copies of these operations is read again. No input takes long.
 
 use std::io;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use bytes::Bytes;
 use indim::formats::{
     DeclaredSize, Folder, FormatLimits, InputBinding, LintOptions, LintReport, LoadError,
     LoadedModel, ModelFormat, ModelInput, ProgramPart, ReadOptions, SarifLog, SourceFile,
+    WriteOptions,
 };
 use indim::{Array, ArrayType, DType};
 
@@ -45,6 +46,28 @@ impl Folder for SameBytes {
     }
 }
 
+/// Writes the program with copies of its unsupported operations, and reads what was written as text.
+fn check_copies(
+    format: ModelFormat,
+    source: &SourceFile,
+    options: &ReadOptions,
+    error: &LoadError,
+) {
+    let written = |source: &SourceFile, error: &LoadError| {
+        let model = LoadedModel::carrying(source.clone(), options, format, error)?.ok()?;
+        let inputs: Option<Vec<InputBinding>> = model.inputs().iter().map(bound).collect();
+        model.write(format, &inputs?, &WriteOptions::new()).ok()
+    };
+    let is_text = matches!(format, ModelFormat::StableHlo | ModelFormat::Hlo);
+    let Some(first) = written(source, error).filter(|_| is_text) else { return };
+    let again = SourceFile::new("written", first.content);
+    let error = match LoadedModel::read_as(format, again.clone(), options) {
+        Ok(_) => return,
+        Err(error) => error,
+    };
+    assert!(written(&again, &error).is_some(), "{}", error.draw());
+}
+
 fn run(format: ModelFormat, bytes: &[u8]) {
     let _ = ModelFormat::of(bytes);
     let source = SourceFile::new("input", bytes.to_vec()).with_folder(Arc::new(SameBytes));
@@ -62,6 +85,7 @@ fn run(format: ModelFormat, bytes: &[u8]) {
         Ok(model) => model,
         Err(error) => {
             check_rest(format, &source, &options, &error);
+            check_copies(format, &source, &options, &error);
             return check_report(&error.draw());
         }
     };

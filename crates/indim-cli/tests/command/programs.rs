@@ -275,6 +275,29 @@ fn what_a_format_lacks_is_composed_and_said_or_refused() {
 }
 
 #[test]
+fn what_indim_lacks_is_copied_into_the_same_format_or_refused() {
+    let foreign = "%1 = stablehlo.custom_call @foreign(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>";
+    let text =
+        ADD.replace("  return %1", "  %2 = stablehlo.negate %1 : tensor<2x3xf32>\n  return %2");
+    let text = text.replace("%1 = stablehlo.add %x, %0 : tensor<2x3xf32>", foreign);
+    let (folder, path) = file("source.mlir", &text);
+    let copy = folder.file("copy.mlir").display().to_string();
+    let run = indim(&["convert", &path, "--to", "stablehlo", "-o", &copy]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let note = "note[carried]: stablehlo.custom_call @foreign x1, as in the source\n";
+    assert_eq!(run.stderr, note);
+    let written = std::fs::read_to_string(&copy).expect("it was written");
+    assert!(written.contains(foreign), "{written}");
+    let message = fails(&["convert", &path, "--to", "hlo"]);
+    assert!(message.starts_with("error[unsupported-op]"), "{message}");
+    assert!(message.contains("--to stablehlo copies these operations"), "{message}");
+    assert_eq!(
+        succeeds(&["run", &copy, "--from", &format!("1={X}"), "--to", "2"]),
+        "[[-1. -2. -3.]\n [-4. -5. -6.]]\n"
+    );
+}
+
+#[test]
 fn shapes_and_programs_are_told_apart() {
     let (_folder, path) = file("add.mlir", ADD);
     for arguments in [["convert", "2x3", "--to", "xla"], ["convert", &path, "--to", "xla"]] {
