@@ -20,6 +20,7 @@
 //! - `hidden_names.rs`: the hidden names of the incomplete files of this process, and their removal when
 //!   a signal ends the process; `stale_files.rs`: removal of incomplete results that a killed process
 //!   left; `unfinished_folder.rs`: folders of incomplete results;
+//! - `stored_archive.rs`: writes ZIP archives of uncompressed members;
 //! - `npy/`: written `.npy` files: the memory of a result can be such a file;
 //! - `codecs/`: decoders and encoders of bytes;
 //! - `error.rs`: errors of sources and sinks; `file_error.rs`: errors of `.npy`, `.npz`, `.safetensors`
@@ -54,6 +55,8 @@ pub mod shared_output;
 mod sink;
 mod source;
 mod stale_files;
+#[cfg(feature = "archives")]
+pub mod stored_archive;
 #[cfg(feature = "folders")]
 pub mod unfinished_folder;
 mod whole_array;

@@ -1,4 +1,4 @@
-//! NumPy's archives `.npz`, stored or deflated, by the library `zip`.
+//! NumPy's archives `.npz`, stored or deflated. The library `zip` reads them.
 //!
 //! - `read.rs`: finds members, and reads them into memory;
 //! - `source.rs`: a member as a source; `deflated.rs`: a deflated member, sequentially;

@@ -1,13 +1,13 @@
 //! Writes `.npz` archives.
 
-use std::io::{self, Error, ErrorKind, Write};
+use std::io::{self, Write};
 
 use indim_ops::ArrayType;
-use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
 use crate::FileErrorKind;
 use crate::format_code::NamedArray;
 use indim_io::npy::{check_length, npy_header};
+use indim_io::stored_archive::ArchiveWriter;
 
 /// Writes dense row-major arrays as an uncompressed `.npz` archive, like `numpy.savez`.
 ///
@@ -44,11 +44,11 @@ pub fn write_npz_to<'a>(
 }
 
 /// A `.npz` archive being written, member by member.
-pub(crate) struct NpzWriter<W: Write>(ZipWriter<StreamWriter<FusedWriter<W>>>);
+pub(crate) struct NpzWriter<W: Write>(ArchiveWriter<W>);
 
 impl<W: Write> NpzWriter<W> {
     pub(crate) fn new(output: W) -> Self {
-        NpzWriter(ZipWriter::new_stream(FusedWriter { output, has_failed: false }))
+        NpzWriter(ArchiveWriter::new(output, 0))
     }
 
     /// Begins a member; the caller then writes its elements.
@@ -57,17 +57,13 @@ impl<W: Write> NpzWriter<W> {
         name: &str,
         array_type: &ArrayType,
     ) -> Result<(), FileErrorKind> {
-        let options = SimpleFileOptions::default()
-            .compression_method(zip::CompressionMethod::Stored)
-            // 64-bit sizes for every member, like NumPy.
-            .large_file(true);
-        self.0.start_file(format!("{name}.npy"), options).map_err(Error::from)?;
+        self.0.begin(&format!("{name}.npy"))?;
         Ok(self.0.write_all(&npy_header(array_type))?)
     }
 
     /// Writes the central directory and returns the output.
     pub(crate) fn finish(self) -> Result<W, FileErrorKind> {
-        Ok(self.0.finish().map_err(Error::from)?.into_inner().output)
+        Ok(self.0.finish()?)
     }
 }
 
@@ -78,28 +74,5 @@ impl<W: Write> Write for NpzWriter<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
-    }
-}
-
-/// A writer that discards all bytes after its first error, so that later writes succeed. `ZipWriter`
-/// completes the archive when it is dropped, and prints to standard error if that fails.
-struct FusedWriter<W> {
-    output: W,
-    has_failed: bool,
-}
-
-impl<W: Write> Write for FusedWriter<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.has_failed {
-            return Ok(bytes.len());
-        }
-        let written = self.output.write(bytes);
-        self.has_failed =
-            written.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted);
-        written
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.has_failed { Ok(()) } else { self.output.flush() }
     }
 }
