@@ -13,7 +13,7 @@ use indim_shape::Shape;
 use crate::element_layout::{ElementLayout, as_elements};
 use crate::memory::Memory;
 use crate::strides::{advance, is_row_major, row_major_byte_strides, shared_byte_strides};
-use crate::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of};
+use crate::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of, type_of_slice};
 
 /// An array that owns its memory. It is dense, and row-major unless the call that created it requested
 /// another memory order.
@@ -59,8 +59,7 @@ impl Array {
         shape: impl Into<Shape>,
         elements: Vec<T>,
     ) -> Result<Self, ArrayError> {
-        let view = ArrayView::from_slice(shape, &elements)?;
-        let array_type = view.array_type().clone();
+        let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
         let bytes = size_of_val(elements.as_slice());
         Ok(Self::row_major(array_type, bytes, Memory::from_vec(elements)))
     }
@@ -81,8 +80,8 @@ impl Array {
         shape: impl Into<Shape>,
         elements: &[T],
     ) -> Result<Self, ArrayError> {
-        let view = ArrayView::from_slice(shape, elements)?;
-        Self::copied(view.array_type().clone(), None, bytes_of(as_elements(elements)))
+        let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
+        Self::copied(array_type, None, bytes_of(as_elements(elements)))
     }
 
     /// A row-major array with uninitialised memory, aligned to [`ALIGNMENT`](crate::ALIGNMENT). Nothing is

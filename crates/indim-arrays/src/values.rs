@@ -34,6 +34,10 @@ impl Array {
     /// # Errors
     /// Like [`Array::new`].
     pub fn from_data(shape: impl Into<Shape>, data: ArrayData) -> Result<Self, ArrayError> {
+        Self::from_data_and_shape(shape.into(), data)
+    }
+
+    fn from_data_and_shape(shape: Shape, data: ArrayData) -> Result<Self, ArrayError> {
         macro_rules! elements {
             ($($variant:ident $type:ident $class:ident;)*) => {
                 match data { $(ArrayData::$variant(elements) => Self::new(shape, elements),)* }

@@ -219,9 +219,21 @@ fn check_within(
 
 /// The array type of a slice of `given` elements of type `T` with this shape; an error unless the shape has
 /// as many elements.
-fn type_of_slice<T: ElementLayout>(shape: Shape, given: usize) -> Result<ArrayType, ArrayError> {
-    let array_type = ArrayType::new(T::Element::DTYPE, shape);
-    array_type.shape.byte_count(size_of::<T>()).map_err(ArrayError::TooLarge)?;
+pub(crate) fn type_of_slice<T: ElementLayout>(
+    shape: Shape,
+    given: usize,
+) -> Result<ArrayType, ArrayError> {
+    type_of_elements(T::Element::DTYPE, size_of::<T>(), shape, given)
+}
+
+fn type_of_elements(
+    dtype: DType,
+    element_size: usize,
+    shape: Shape,
+    given: usize,
+) -> Result<ArrayType, ArrayError> {
+    let array_type = ArrayType::new(dtype, shape);
+    array_type.shape.byte_count(element_size).map_err(ArrayError::TooLarge)?;
     match array_type.shape.element_count() == Ok(given) {
         true => Ok(array_type),
         false => Err(ArrayError::ElementCount { shape: array_type.shape, given }),

@@ -274,46 +274,75 @@ impl OpVisitor for Elementwise<'_> {
     }
 }
 
-#[inline(never)]
+// The loops write into zeros. Iterators that collect would be three functions for each pair of types, with
+// landing pads.
+
 fn of_one<A: Element, R: Element>(x: &[A], apply: fn(A) -> R) -> Vec<R> {
-    x.iter().map(|&x| apply(x)).collect()
+    filled(x.len(), &|results| apply_to_each(x, apply, results))
 }
 
+/// The elements that `fill` computes.
 #[inline(never)]
+fn filled<R: Element>(count: usize, fill: &dyn Fn(&mut [R])) -> Vec<R> {
+    let mut results = vec![R::default(); count];
+    fill(&mut results);
+    results
+}
+
+#[inline(always)]
+fn apply_to_each<A: Element, R: Element>(x: &[A], apply: fn(A) -> R, results: &mut [R]) {
+    for (&x, result) in x.iter().zip(results) {
+        *result = apply(x);
+    }
+}
+
 fn of_two<A: Element, R: Element>(x: &[A], y: &[A], apply: fn(A, A) -> R) -> Vec<R> {
-    x.iter().zip(y).map(|(&x, &y)| apply(x, y)).collect()
+    filled(x.len(), &|results| {
+        for ((&x, &y), result) in x.iter().zip(y).zip(results) {
+            *result = apply(x, y);
+        }
+    })
 }
 
-#[inline(never)]
 fn of_three<A: Element, B: Element, R: Element>(
     x: &[A],
     y: &[B],
     z: &[B],
     apply: fn(A, B, B) -> R,
 ) -> Vec<R> {
-    x.iter().zip(y).zip(z).map(|((&x, &y), &z)| apply(x, y, z)).collect()
+    filled(x.len(), &|results| {
+        for (((&x, &y), &z), result) in x.iter().zip(y).zip(z).zip(results) {
+            *result = apply(x, y, z);
+        }
+    })
 }
 
 #[inline(never)]
 fn widen_elements<T: NarrowElement>(elements: &[T]) -> Vec<T::Wide> {
-    elements.iter().map(|&x| T::widen::<ScalarBackend>(x)).collect()
+    of_one(elements, T::widen::<ScalarBackend>)
 }
 
 #[inline(never)]
 fn narrow_elements<R: FromWide<W>, W: Element>(wide: &[W]) -> ArrayData {
-    R::into_data(wide.iter().map(|&x| R::from_wide::<ScalarBackend>(x)).collect())
+    R::into_data(of_one(wide, R::from_wide::<ScalarBackend>))
 }
 
 struct Conversion<'a> {
     operand: &'a Array,
 }
 
+impl<'a> Conversion<'a> {
+    #[inline(never)]
+    fn elements<T: Element>(&self) -> &'a [T] {
+        self.operand.element_slice().expect("invariant: visited with its own type")
+    }
+}
+
 impl ConvertVisitor for Conversion<'_> {
     type Output = ArrayData;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> ArrayData {
-        let elements = self.operand.element_slice().expect("invariant: visited with its own type");
-        B::into_data(of_one(elements, A::convert))
+        B::into_data(of_one(self.elements(), A::convert))
     }
 
     fn convert_through(self, _: DType, through: DType, to: DType) -> ArrayData {
@@ -356,12 +385,21 @@ fn select_elements(array: &Array, sources: &[usize]) -> ArrayData {
                 $(DType::$variant => {
                     let elements = array.elements::<$type>();
                     let elements = elements.expect("invariant: of its own type");
-                    ArrayData::$variant(sources.iter().map(|&source| elements[source]).collect())
+                    ArrayData::$variant(elements_at(elements, sources))
                 })*
             }
         };
     }
     indim_ops::for_each_element!(pick)
+}
+
+#[inline(never)]
+fn elements_at<T: Element>(elements: &[T], sources: &[usize]) -> Vec<T> {
+    filled(sources.len(), &|results| {
+        for (result, &source) in results.iter_mut().zip(sources) {
+            *result = elements[source];
+        }
+    })
 }
 
 /// For each element of a gather in row-major order, the position of its source in the table.
@@ -506,14 +544,22 @@ impl<'a> AxisLines<'a> {
     /// axes.
     #[inline(never)]
     fn map<T: Element, R: Element>(&self, each: fn(&[T]) -> R) -> ArrayData {
-        let elements: &[T] = self.elements();
-        let mut results = Vec::with_capacity(self.outer * self.inner);
-        for first in self.line_starts() {
-            let line: Vec<T> =
-                (0..self.length).map(|index| elements[first + index * self.inner]).collect();
-            results.push(each(&line));
+        let elements = self.elements();
+        R::into_data(filled(self.outer * self.inner, &|results| {
+            let mut line = vec![T::default(); self.length];
+            for (result, first) in results.iter_mut().zip(self.line_starts()) {
+                self.read_line(elements, first, &mut line);
+                *result = each(&line);
+            }
+        }))
+    }
+
+    /// Copies the elements of the line that begins at the position `first`.
+    #[inline(never)]
+    fn read_line<T: Element>(&self, elements: &[T], first: usize, line: &mut [T]) {
+        for (index, element) in line.iter_mut().enumerate() {
+            *element = elements[first + index * self.inner];
         }
-        R::into_data(results)
     }
 }
 
@@ -545,15 +591,17 @@ impl AxisScan<'_> {
     /// the scan. The second argument of `each` is `exclusive`.
     fn map<T: Element>(&self, each: fn(&[T], bool) -> Vec<T>) -> ArrayData {
         let AxisLines { length, inner, .. } = self.lines;
-        let mut results = self.lines.elements::<T>().to_vec();
+        let elements: &[T] = self.lines.elements();
+        let mut results = vec![T::default(); elements.len()];
+        let mut line = vec![T::default(); length];
         for first in self.lines.line_starts() {
-            let place = |index: usize| match self.reverse {
-                true => first + (length - 1 - index) * inner,
-                false => first + index * inner,
-            };
-            let line: Vec<T> = (0..length).map(|index| results[place(index)]).collect();
-            for (index, result) in each(&line, self.exclusive).into_iter().enumerate() {
-                results[place(index)] = result;
+            self.lines.read_line(elements, first, &mut line);
+            if self.reverse {
+                line.reverse();
+            }
+            for (index, &result) in each(&line, self.exclusive).iter().enumerate() {
+                let index = if self.reverse { length - 1 - index } else { index };
+                results[first + index * inner] = result;
             }
         }
         T::into_data(results)
