@@ -10,6 +10,7 @@
 use core::ops::Range;
 
 use indim_ops::ArrayType;
+use indim_shape::sort_few_by_key;
 
 /// Maximum number of values of unknowns that a search tries before it gives up: a few milliseconds.
 const MAX_STEPS: usize = 1 << 16;
@@ -82,7 +83,7 @@ impl<'a> StridedLayout<'a> {
     /// Whether no two elements share a byte; `None` if the search gives up.
     pub fn has_separate_elements(&self) -> Option<bool> {
         let mut terms: Vec<Term> = self.terms().collect();
-        terms.sort_unstable_by_key(|term| term.coefficient);
+        sort_few_by_key(&mut terms, |term| term.coefficient);
         if self.range.is_empty() || is_nested(&terms, self.element_size) {
             return Some(true);
         }
@@ -158,7 +159,7 @@ struct Equation {
 impl Equation {
     fn new(terms: impl Iterator<Item = Term>) -> Equation {
         let mut terms: Vec<Term> = terms.filter(|term| term.max_value() != 0).collect();
-        terms.sort_unstable_by_key(|term| core::cmp::Reverse(term.coefficient));
+        sort_few_by_key(&mut terms, |term| core::cmp::Reverse(term.coefficient));
         // Unknowns with the same coefficient merge into their sum.
         terms.dedup_by(|next, kept| {
             let is_same = next.coefficient == kept.coefficient;

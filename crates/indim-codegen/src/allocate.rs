@@ -4,6 +4,8 @@
 //! farthest next use (Belady). A value with a home, memory that always holds the value, is not spilled:
 //! an instruction that allows a memory operand reads the value there, other instructions reload it.
 
+use indim_shape::sort_few_by_key;
+
 use crate::machine::{
     Action, Class, MachineInstruction, MachineOpcode, Memory, Register, ResultConstraint,
     SourceOperand, VirtualCode,
@@ -131,7 +133,7 @@ pub(crate) fn pressure<O: MachineOpcode>(code: &VirtualCode<O>) -> usize {
             Some(memory) => matches!(memory, Memory::Step { .. }),
         };
         let mut sources: Vec<Register> = instruction.registers().filter(is_own).collect();
-        sources.sort_unstable_by_key(|register| register.index());
+        sort_few_by_key(&mut sources, |register| register.index());
         sources.dedup();
         let begins = |register: &&Register| {
             code.homes[register.index()].is_some() && uses.first(**register) == Some(index)

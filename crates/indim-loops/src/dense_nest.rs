@@ -7,6 +7,7 @@
 use core::cmp::Reverse;
 
 use indim_graph::Size;
+use indim_shape::sort_few_by_key;
 use smallvec::SmallVec;
 
 use crate::loop_nest::{Access, LoopNest};
@@ -140,7 +141,7 @@ impl DenseNest {
             Some(_) => main_access(nest, |operand| has_all(&operands[operand])),
         }?;
         axes.retain(|&axis| nest.reduced != Some(axis));
-        axes.sort_by_key(|&axis| Reverse(operands[main].inside[axis].map(AxisSet::len)));
+        sort_few_by_key(&mut axes, |&axis| Reverse(operands[main].inside[axis].map(AxisSet::len)));
         let mut merged: Vec<(AxisSet, usize)> = Vec::new();
         for axis in axes {
             let continues = |outer: usize| {

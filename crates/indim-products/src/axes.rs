@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use indim_shape::sort_few_by_key;
+
 use crate::product::{AxisClass, Product};
 
 /// The arrays of a product, as indices into strides.
@@ -91,7 +93,7 @@ impl Axes {
                 let [x, y, out] = axis.strides.map(isize::unsigned_abs);
                 core::cmp::Reverse((out, x, y))
             };
-            axes.sort_by_key(key);
+            sort_few_by_key(&mut axes, key);
         }
         Some(Axes { axes: merge(axes), size })
     }

@@ -46,7 +46,8 @@
 //! - `reduction_rule.rs`: the reduction rules of each system with their attributes, as data;
 //! - `rule.rs`: broadcasting rules with their attributes, as data;
 //! - `rule_set_name.rs`: the table of rule sets: name, attributes, summary;
-//! - `shape.rs`: shapes: the size of each axis, and dense strides.
+//! - `shape.rs`: shapes: the size of each axis, and dense strides;
+//! - `sort_few.rs`: stable sorts of a few items, such as axes.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
 #![forbid(unsafe_code)]
@@ -83,6 +84,7 @@ mod rule;
 mod rule_set;
 mod rule_set_name;
 mod shape;
+mod sort_few;
 mod target_rule;
 mod violation;
 
@@ -123,4 +125,5 @@ pub use repair::{Repair, RepairReason, find_repairs};
 pub use rule::{AnyRule, RuleSet, TargetRule};
 pub use rule_set_name::{Attribute, RuleChoice, RuleSetName, UnknownRuleSet};
 pub use shape::{Shape, saturating_size};
+pub use sort_few::{sort_few_by, sort_few_by_key};
 pub use violation::{AxisOwner, SizedAxis, Violation};

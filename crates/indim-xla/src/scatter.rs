@@ -3,6 +3,7 @@
 use indim_builder::{GraphBuilder, Value};
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op, ScatterOp};
+use indim_shape::sort_few_by_key;
 
 use super::gather::{SliceStarts, result_order};
 use super::reducer::Update;
@@ -90,7 +91,7 @@ impl ScatterOperation {
         let slices = self.starts.slices(b, indices, sizes)?;
         // The inverse of `order`: it brings the axes of the updates into the order batch axes, slice axes.
         let mut permutation: Vec<i64> = (0..order.len() as i64).collect();
-        permutation.sort_by_key(|&axis| order[axis as usize]);
+        sort_few_by_key(&mut permutation, |&axis| order[axis as usize]);
         let sorted = b.transpose(updates, &permutation)?;
         let sorted_shape = sorted.array_type()?.shape;
         if sorted_shape[..batches] != slices.shape[..] {

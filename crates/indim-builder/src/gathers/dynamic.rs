@@ -4,7 +4,7 @@ use core::borrow::Borrow;
 
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind, Literal, TakeMode, ValueId};
 use indim_ops::{DType, Op, ScatterOp};
-use indim_shape::{RuleSet, Shape, TargetRule};
+use indim_shape::{RuleSet, Shape, TargetRule, sort_few_by};
 
 use super::positions::PINNED;
 use crate::builder::{BuildResult, GraphBuilder, Value};
@@ -198,7 +198,7 @@ impl GraphBuilder {
         }
         let share =
             |it: &ShorterAxis, other: &ShorterAxis| it.sizes[0] as u128 * other.sizes[1] as u128;
-        shorter.sort_by(|it, other| share(it, other).cmp(&share(other, it)));
+        sort_few_by(&mut shorter, |it, other| share(it, other).cmp(&share(other, it)));
         Ok(shorter)
     }
 

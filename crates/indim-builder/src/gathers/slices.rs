@@ -2,7 +2,7 @@
 
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind, Literal, ScatterMode, TakeMode, ValueId};
 use indim_ops::{Op, ScatterOp};
-use indim_shape::{RuleSet, Shape};
+use indim_shape::{RuleSet, Shape, sort_few_by_key};
 
 use super::positions::FlatAxes;
 use crate::builder::{BuildResult, GraphBuilder, Value};
@@ -130,7 +130,7 @@ impl GraphBuilder {
         let taken = self.take(flat, positions, plan.flat.at as i64, TakeMode::Clip)?;
         let order = plan.order();
         let mut inverse: Vec<i64> = (0..order.len() as i64).collect();
-        inverse.sort_by_key(|&axis| order[axis as usize]);
+        sort_few_by_key(&mut inverse, |&axis| order[axis as usize]);
         self.reshape(self.transpose(taken, &inverse)?, result)
     }
 

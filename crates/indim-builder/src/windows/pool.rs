@@ -2,7 +2,7 @@
 
 use indim_graph::{Array, GraphErrorKind, PaddedWindow};
 use indim_ops::{ArrayType, DType, DTypeClass, ReduceOp};
-use indim_shape::RuleSet;
+use indim_shape::{RuleSet, sort_few_by_key};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
@@ -175,7 +175,7 @@ impl GraphBuilder {
         };
         let mut value = self.padded_windows(&self.value(id), &padding, windows)?;
         let mut windows: Vec<(usize, PaddedWindow)> = windows.to_vec();
-        windows.sort_by_key(|(axis, _)| core::cmp::Reverse(*axis));
+        sort_few_by_key(&mut windows, |(axis, _)| core::cmp::Reverse(*axis));
         if !op.is_ordered(wide) {
             // The order of the axes has no effect then. The last axis comes last, when fewer rows are
             // left, because its windows take more time than those of other axes.

@@ -29,6 +29,8 @@ pub use pattern::{Pattern, PatternKind};
 
 use std::collections::HashMap;
 
+use indim_shape::sort_few_by_key;
+
 use crate::allocate::Frame;
 use crate::machine::{
     Action, Class, MachineInstruction, Memory, OutOfLineCall, Register, SourceOperand, VirtualCode,
@@ -286,7 +288,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         };
         let ready_at: Vec<usize> = body.outputs.iter().map(ready_at).collect();
         let mut outputs: Vec<usize> = (0..body.outputs.len()).collect();
-        outputs.sort_by_key(|&output| ready_at[output]);
+        sort_few_by_key(&mut outputs, |&output| ready_at[output]);
         let mut waiting = outputs.into_iter().peekable();
         self.find_guarded_arms();
         // Records are loaded before all guarded arms: a jump may skip a guarded arm, and code after it may

@@ -1,6 +1,8 @@
 //! Bitwise operations on up to three integers as one ternary operation with a truth table, like `vpternlog`
 //! of AVX-512.
 
+use indim_shape::sort_few_by_key;
+
 use crate::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 
 /// The column of each operand in the truth table.
@@ -24,7 +26,7 @@ pub(super) fn ternary_logic(body: &Body, value: SsaValue) -> Option<([SsaValue; 
     }
     let is_constant =
         |value: &SsaValue| matches!(body.instruction(*value).primitive, Primitive::Constant(_));
-    from.sort_by_key(is_constant);
+    sort_few_by_key(&mut from, is_constant);
     let table = truth_table(body, value, &from);
     let first = from[0];
     from.resize(OPERAND_COLUMNS.len(), first);

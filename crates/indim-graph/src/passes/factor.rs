@@ -7,7 +7,7 @@
 use core::cell::Cell;
 
 use indim_ops::ArrayType;
-use indim_shape::{AxisMap, Shape};
+use indim_shape::{AxisMap, Shape, sort_few_by_key};
 
 use crate::eval::evaluate_node;
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
@@ -52,7 +52,7 @@ fn reorder_factor(
         return factor;
     }
     let mut order: Vec<usize> = (0..shape.rank()).collect();
-    order.sort_by_key(|&axis| map[axis]);
+    sort_few_by_key(&mut order, |&axis| map[axis]);
     let inverse: Vec<usize> = (0..shape.rank())
         .map(|axis| order.iter().position(|&other| other == axis).unwrap_or(axis))
         .collect();

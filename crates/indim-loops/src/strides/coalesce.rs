@@ -7,6 +7,7 @@
 
 use core::cmp::Reverse;
 
+use indim_shape::sort_few_by_key;
 use smallvec::SmallVec;
 
 use super::{AxisStrides, zero_strides};
@@ -49,7 +50,7 @@ pub fn coalesce_some<S: AsRef<[isize]>>(
         }
     }
     if axes.len() > 1 {
-        axes.sort_by_key(|&axis| Reverse(of_main(axis).unsigned_abs()));
+        sort_few_by_key(&mut axes, |&axis| Reverse(of_main(axis).unsigned_abs()));
     }
     // An axis is reversed if its stride in the main operand is negative; the order of points is free.
     let any_reversed = axes.iter().any(|&axis| of_main(axis) < 0);

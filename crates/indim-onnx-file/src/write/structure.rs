@@ -3,7 +3,7 @@
 use indim_graph::{Array, AxisSlice, Node, TakeMode, ValueId};
 use indim_model::location_of;
 use indim_ops::{DType, DTypeClass, ReduceOp};
-use indim_shape::{AxisMap, Shape};
+use indim_shape::{AxisMap, Shape, sort_few_by_key};
 
 use super::model_writer::{ModelWriter, int_attribute, ints_attribute};
 
@@ -40,7 +40,7 @@ impl ModelWriter<'_> {
         let mut name = compact.name.clone();
         let mut sizes = compact.sizes.clone();
         let mut order: Vec<usize> = (0..operand_rank).collect();
-        order.sort_by_key(|&axis| map[axis]);
+        sort_few_by_key(&mut order, |&axis| map[axis]);
         if !map.is_increasing() {
             name = self.reshape_value(&name, &sizes, &(0..operand_rank).map(size).collect());
             let order_list = order.iter().map(|&axis| axis as i64).collect();

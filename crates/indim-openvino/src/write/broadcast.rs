@@ -4,7 +4,7 @@
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_model::ReductionMatcher;
 use indim_ops::Op;
-use indim_shape::{AxisMap, RuleSet, Shape};
+use indim_shape::{AxisMap, RuleSet, Shape, sort_few_by_key};
 
 use crate::write::file::WriterPort;
 use crate::write::idiom::{Idiom, idiom};
@@ -123,7 +123,7 @@ fn aligned_shape(shape: &Shape, map: &AxisMap, rank: usize) -> Shape {
 /// The result axes in ascending order, and the operand axes in the same order.
 fn ascending(map: &AxisMap) -> (Vec<usize>, Vec<usize>) {
     let mut order: Vec<usize> = (0..map.len()).collect();
-    order.sort_by_key(|&axis| map[axis]);
+    sort_few_by_key(&mut order, |&axis| map[axis]);
     (order.iter().map(|&axis| map[axis]).collect(), order)
 }
 

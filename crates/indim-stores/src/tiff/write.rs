@@ -8,6 +8,7 @@ use std::io::{Seek, SeekFrom, Write};
 
 use indim_arrays::Array;
 use indim_ops::{ArrayType, DType};
+use indim_shape::sort_few_by_key;
 
 use crate::image::{self, ImageRows};
 use crate::{ArrayRegion, StoreError, StoreErrorKind};
@@ -141,7 +142,7 @@ impl TiffSink {
             tags.push(tag(338, SHORT, &vec![if is_color { 2 } else { 0 }; extra]));
         }
         tags.extend(self.geography.iter().flat_map(|geography| geography.tags.iter().cloned()));
-        tags.sort_by_key(|tag| tag.number);
+        sort_few_by_key(&mut tags, |tag| tag.number);
         tags
     }
 

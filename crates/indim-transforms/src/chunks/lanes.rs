@@ -8,7 +8,7 @@
 
 use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_ops::{ArrayType, ReduceOp};
-use indim_shape::Shape;
+use indim_shape::{Shape, sort_few_by_key};
 
 use indim_graph::{AxisSlice, Graph, GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 
@@ -48,7 +48,7 @@ pub fn lane_groups(group: usize) -> Vec<usize> {
         distance *= 2;
     }
     // Groups that are farthest apart are combined first, so they are neighbours in this order.
-    run.sort_by_key(|&lane: &usize| (lane / base).reverse_bits());
+    sort_few_by_key(&mut run, |&lane: &usize| (lane / base).reverse_bits());
     (0..base).step_by(group).flat_map(|first| run.iter().map(move |lane| first + lane)).collect()
 }
 

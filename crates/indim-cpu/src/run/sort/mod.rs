@@ -21,6 +21,7 @@ use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, DTypeClass, bf16, c64, c128, f16};
+use indim_shape::sort_few_by_key;
 
 use keys::{SortElement, SortKey, for_sort_element, for_sort_width};
 use order::{KeyedPosition, SortPosition, SortScratch, count_bytes};
@@ -187,7 +188,9 @@ impl BoundSort {
             .map(|other| (shape[other], strides.iter().map(|strides| strides[other]).collect()))
             .collect();
         // The axis with the smallest stride is innermost, so consecutive rows are neighbours in memory.
-        outer_axes.sort_by_key(|(_, strides)| core::cmp::Reverse(strides[key].unsigned_abs()));
+        sort_few_by_key(&mut outer_axes, |(_, strides)| {
+            core::cmp::Reverse(strides[key].unsigned_abs())
+        });
         let nearest =
             outer_axes.last().map_or(usize::MAX, |(_, strides)| strides[key].unsigned_abs());
         let is_by_rows = element_strides[key].unsigned_abs() <= nearest;
