@@ -4,8 +4,8 @@ use core::cmp::Ordering;
 
 /// Sorts a few items, stably.
 ///
-/// This is an insertion sort, so it takes few bytes for each type and order. The sort of the standard library,
-/// which is for many items, is compiled to about 6,000 bytes for each.
+/// This is an insertion sort, so it takes few bytes for each type and order. The sort of the standard
+/// library, which is for many items, is compiled to about 6,000 bytes for each.
 ///
 /// ```
 /// use indim_shape::sort_few_by;
