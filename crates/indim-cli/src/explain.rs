@@ -22,7 +22,7 @@ use crate::expression::{check_names, input_error_report, not_an_option, parse_ex
 use crate::failure::Failure;
 use crate::lint::{DeclareArgs, report};
 use crate::model::{declared_inputs, is_path, load, load_diagnostic};
-use crate::output::{note_unused, print, warn_of_outer_products};
+use crate::output::{note_unused, print, print_diagnostic, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
 use crate::source::{LoadedOperand, OperandMetadata, in_binding, split_binding};
@@ -223,42 +223,55 @@ impl Explain {
             return Err(Failure::Usage("a program carries its own rules".to_owned()));
         }
         if let Some(path) = &self.html {
-            return Ok(write_drawing(path, &self.outline_report()?.to_html())?);
+            return self.write_page(path);
         }
         match self.explanation_of_program() {
             Ok(explanation) => self.print_explanation(&explanation, &self.counts_text()),
-            Err(diagnostic) if self.has_outline(&diagnostic) => self.explain_outline(),
-            Err(diagnostic) => {
-                self.print_illegal_outline()?;
-                Err(diagnostic.into())
+            Err(diagnostic) if self.has_outline(&diagnostic) => {
+                self.explain_outline(&self.outline_report()?, None)
             }
+            Err(diagnostic) => self.explain_illegal(diagnostic),
         }
     }
 
-    /// Whether this explains a whole file, as an outline does, and prints text.
-    fn is_text_of_whole_file(&self) -> bool {
-        let is_whole = self.others.is_empty() && self.function.is_none();
-        is_whole && !self.machine_code && !self.json && self.svg.is_none()
+    /// Writes the page of a model. The exit code is that of the text.
+    fn write_page(&self, path: &Path) -> Result<(), Failure> {
+        let report = self.outline_report()?;
+        write_drawing(path, &report.to_html())?;
+        if report.passes(false) {
+            return Ok(());
+        }
+        match self.explanation_of_program() {
+            Err(diagnostic) if !self.has_outline(&diagnostic) => Err(diagnostic.into()),
+            _ => Ok(()),
+        }
     }
 
-    /// The last line: the number of broadcasts with each verdict.
+    /// Whether this explains a whole file, as an outline does: it takes no inputs, describes all functions, and
+    /// has no machine code.
+    fn is_of_whole_file(&self) -> bool {
+        self.others.is_empty() && self.function.is_none() && !self.machine_code
+    }
+
+    /// The last line of the text: the number of broadcasts with each verdict.
     fn counts_text(&self) -> String {
-        let report = match self.is_text_of_whole_file() {
-            true => self.outline_report().ok(),
-            false => None,
-        };
-        report.map_or(String::new(), |report| format!("{}\n", report.counts()))
+        let is_text = self.is_of_whole_file() && !self.json && !self.draws_to_output();
+        let report = if is_text { self.outline_report().ok() } else { None };
+        report.map_or(String::new(), |report| format!("{}\n", report.outline().counts_text()))
     }
 
-    /// Prints all nodes of a program in which a node is illegal, before the error.
-    fn print_illegal_outline(&self) -> Result<(), Failure> {
-        if self.is_text_of_whole_file()
-            && let Ok(report) = self.outline_report()
-            && !report.passes(false)
-        {
-            print(report.outline().to_string().as_bytes())?;
+    /// Explains a program that cannot be computed. If a node is illegal, the outline marks it among all nodes.
+    fn explain_illegal(&self, diagnostic: Diagnostic) -> Result<(), Failure> {
+        let report = if self.is_of_whole_file() { self.outline_report().ok() } else { None };
+        let Some(report) = report.filter(|report| !report.passes(false)) else {
+            return Err(diagnostic.into());
+        };
+        let report_of_error = Report::from(diagnostic);
+        self.explain_outline(&report, Some(&report_of_error))?;
+        if !self.json {
+            print_diagnostic(report_of_error.diagnostic());
         }
-        Ok(())
+        Err(Failure::AlreadyReported)
     }
 
     fn explanation_of_program(&self) -> Result<Explanation, Diagnostic> {
@@ -269,8 +282,7 @@ impl Explain {
     }
 
     /// Whether the outline replaces an explanation that fails with this diagnostic: the program has parts
-    /// that indim does not compute, or sizes that the file leaves open. An outline takes no inputs, describes
-    /// all functions, and has no machine code.
+    /// that indim does not compute, or sizes that the file leaves open.
     fn has_outline(&self, diagnostic: &Diagnostic) -> bool {
         let codes = [
             ErrorCode::UNSUPPORTED_OP,
@@ -282,8 +294,7 @@ impl Explain {
             // An outline has higher limits on nesting.
             ErrorCode::LIMIT,
         ];
-        let is_of_whole_file = self.others.is_empty() && self.function.is_none();
-        is_of_whole_file && !self.machine_code && codes.contains(&diagnostic.code)
+        self.is_of_whole_file() && codes.contains(&diagnostic.code)
     }
 
     fn outline_report(&self) -> Result<LintReport, Failure> {
@@ -291,11 +302,13 @@ impl Explain {
         Ok(report(Path::new(self.first()), &options)?)
     }
 
-    /// Explains a program with nodes that indim does not compute.
-    fn explain_outline(&self) -> Result<(), Failure> {
-        let report = self.outline_report()?;
-        let text = report.outline().to_string();
-        self.print_or_draw(&text, || report.to_json(), || report.to_svg())
+    /// Explains a program with nodes that indim does not compute, or that are illegal.
+    fn explain_outline(&self, report: &LintReport, error: Option<&Report>) -> Result<(), Failure> {
+        let json = || match error {
+            Some(error) => error.to_json_with(&report.outline_json()),
+            None => report.outline_json(),
+        };
+        self.print_or_draw(&report.outline().to_string(), json, || report.to_svg())
     }
 
     fn print_explanation(&self, explanation: &Explanation, appendix: &str) -> Result<(), Failure> {

@@ -128,6 +128,17 @@ impl Report {
     }
 }
 
+impl Report {
+    /// The object of [`Report::to_json`], with the members of another object in front.
+    pub(crate) fn to_json_with(&self, object: &str) -> String {
+        let (own, others) = (self.to_json(), object.trim_end());
+        match others.strip_suffix('}') {
+            Some(members) => format!("{members},{}", own.trim_start_matches('{')),
+            None => own,
+        }
+    }
+}
+
 impl ShapeFacts {
     /// The broken rule, the known facts about the operands and the guilty one, and the clash of their
     /// shapes.

@@ -1,12 +1,13 @@
 //! Files of ONNX: their messages, tensors, attributes and flattened nodes, and the writer. `indim-onnx` reads
 //! models.
 //!
-//! - `messages.rs`: the protobuf messages; `tensor.rs`: arrays; `types.rs`: element types and declared
-//!   inputs;
+//! - `messages.rs`: the protobuf messages; `tensor.rs`: arrays; `sparse.rs`: sparse initializers; `types.rs`:
+//!   element types and declared inputs;
 //! - `body.rs`: nodes of a graph or a function; `attribute_table.rs`: the table of their attributes;
 //!   `attributes.rs`: typed access to attributes;
 //! - `operator.rs`: the facts about an operator that flattening needs; `flatten/`: one list of a model's
-//!   nodes; `unsupported.rs`: nodes that indim does not compute;
+//!   nodes; `inlined.rs`: the number of operations with calls inlined; `unsupported.rs`: nodes that indim
+//!   does not compute;
 //! - `carry/`: nodes that a written model has from its source;
 //! - `skip_weights.rs`: a copy of a file without its large constants;
 //! - `write/`: the writer.
@@ -18,9 +19,11 @@ mod attributes;
 pub mod body;
 pub mod carry;
 pub mod flatten;
+pub mod inlined;
 pub mod messages;
 pub mod operator;
 mod skip_weights;
+pub mod sparse;
 pub mod tensor;
 pub mod types;
 pub mod unsupported;

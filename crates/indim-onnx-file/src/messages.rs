@@ -51,7 +51,7 @@ pub struct GraphProto {
     /// Encoded [`ValueInfoProto`]s of other values.
     #[prost(bytes = "bytes", repeated, tag = "13")]
     pub value_info: Vec<Bytes>,
-    /// Only the presence of sparse constants is read.
+    /// Encoded [`SparseTensorProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "15")]
     pub sparse_initializer: Vec<Bytes>,
 }
@@ -134,6 +134,18 @@ pub struct TensorProto {
     pub external_data: Vec<StringStringEntryProto>,
     #[prost(int32, tag = "14")]
     pub data_location: i32,
+}
+
+/// An array of which the file has only some elements; the others are 0.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SparseTensorProto {
+    /// The elements; its name is that of the array.
+    #[prost(message, optional, tag = "1")]
+    pub values: Option<TensorProto>,
+    #[prost(message, optional, tag = "2")]
+    pub indices: Option<TensorProto>,
+    #[prost(int64, repeated, tag = "3")]
+    pub dims: Vec<i64>,
 }
 
 /// A segment of an array that is stored in segments.

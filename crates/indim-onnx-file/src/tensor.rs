@@ -56,16 +56,25 @@ impl Tensors {
     /// `file-beside`.
     pub fn array(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
         let array_type = self.array_type(tensor)?;
+        array_of_packed_bytes(&array_type, &self.elements(tensor, &array_type)?)
+    }
+
+    /// The elements in the message or its external file, as little-endian bytes.
+    pub(crate) fn elements(
+        &self,
+        tensor: &TensorProto,
+        array_type: &ArrayType,
+    ) -> Result<Bytes, FormatErrorKind> {
         if tensor.segment.is_some() {
             let what = "an array that is stored in segments is".to_owned();
             return Err(FormatErrorKind::Unsupported { what });
         }
         if tensor.data_location == EXTERNAL {
-            return array_of_packed_bytes(&array_type, &self.external_bytes(tensor, &array_type)?);
+            return self.external_bytes(tensor, array_type);
         }
         match &tensor.raw_data {
-            Some(raw) if !raw.is_empty() => array_of_packed_bytes(&array_type, raw),
-            _ => array_of_packed_bytes(&array_type, &typed_bytes(tensor, array_type.dtype)?),
+            Some(raw) if !raw.is_empty() => Ok(raw.clone()),
+            _ => Ok(typed_bytes(tensor, array_type.dtype)?.into()),
         }
     }
 
@@ -105,7 +114,7 @@ impl Tensors {
         Ok(())
     }
 
-    fn array_type(&self, tensor: &TensorProto) -> Result<ArrayType, FormatErrorKind> {
+    pub(crate) fn array_type(&self, tensor: &TensorProto) -> Result<ArrayType, FormatErrorKind> {
         let dtype = dtype_of(tensor.data_type.into())?;
         if tensor.dims.len() > self.limits.rank {
             return Err(FormatErrorKind::Limit { what: "axes", limit: self.limits.rank });

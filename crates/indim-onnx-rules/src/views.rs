@@ -86,15 +86,17 @@ pub(crate) fn reshape(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(of_sizes(sizes)).with_elements(elements)])
 }
 
-/// Checks that operand and result have the same number of elements. Records the condition if this is not
-/// certain.
+/// Checks that operand and result have the same number of elements, for some positive sizes. Records the
+/// condition if this is not certain.
 fn check_counts(
     call: &RuleCall<'_>,
     operand: Option<&[SymbolicSize]>,
     sizes: &[SymbolicSize],
 ) -> Result<(), RuleError> {
     match (operand.and_then(SymbolicSize::product), SymbolicSize::product(sizes)) {
-        (Some(given), Some(wanted)) if !call.may_be_equal(&given, &wanted) => {
+        (Some(given), Some(wanted))
+            if !given.may_be_equal(&wanted, 1) || !call.may_be_equal(&given, &wanted) =>
+        {
             shape_error(format!("{given} elements do not fill a shape of {wanted}"))
         }
         _ => Ok(()),

@@ -19,6 +19,7 @@ use indim_onnx_file::carry::{
 };
 use indim_onnx_file::messages::{GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use indim_onnx_file::operator::OperatorRow as _;
+use indim_onnx_file::sparse::make_dense;
 use indim_onnx_file::tensor::Tensors;
 use indim_onnx_file::types::{declared_at, declared_input};
 use indim_onnx_file::value_info;
@@ -86,6 +87,9 @@ pub(super) fn read(
     })?;
     let mut proto: ModelProto = decoded(whole, Location::default)?;
     let tensors = Tensors::new(source, limits);
+    if let Some(graph) = &mut proto.graph {
+        make_dense(graph, &tensors).map_err(FormatErrorKind::without_location)?;
+    }
     let inlined = inline_functions(&mut proto, &tensors, limits, &is_same_operator);
     inlined.map_err(FormatErrorKind::without_location)?;
     let declared = OutlineOptions::new().declared(options.declared.clone());

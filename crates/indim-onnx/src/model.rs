@@ -16,9 +16,11 @@ use super::operators::{Operator, Step};
 use super::part;
 use indim_onnx_file::body::{GraphBody, ModelFunction, check_many, decoded, domain_of};
 use indim_onnx_file::flatten::{Flattener, Functions, ValueNumber, mark_live, prune, remove_dead};
+use indim_onnx_file::inlined::check_inlined;
 use indim_onnx_file::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
+use indim_onnx_file::sparse::make_dense;
 use indim_onnx_file::tensor::Tensors;
 use indim_onnx_file::types::{declared_at, declared_input, dtype_of};
 
@@ -114,17 +116,16 @@ impl OnnxModel {
         let limits = &options.limits;
         let missing =
             || FormatErrorKind::Unexpected { expected: "a model with a graph".to_owned() };
-        let graph = proto.graph.ok_or_else(|| missing().without_location())?;
-        if !graph.sparse_initializer.is_empty() {
-            let what = "sparse initializers are".to_owned();
-            return Err(FormatErrorKind::Unsupported { what }.without_location());
-        }
+        let mut graph = proto.graph.ok_or_else(|| missing().without_location())?;
+        let dense = make_dense(&mut graph, &Tensors::new(source, limits));
+        dense.map_err(|kind| kind.at(Location::described("a sparse initializer".to_owned())))?;
         let functions = functions_of(&proto.functions, limits)?;
         let mut opsets = proto.opset_import;
         if opsets.is_empty() && proto.ir_version < OPSETS_SINCE {
             opsets.push(OperatorSetIdProto { domain: String::new(), version: 1 });
         }
         let body = GraphBody::new(&graph.node, &opsets, limits)?;
+        check_inlined(&body, &functions, limits)?;
         let mut flattening = Flattener::new(&functions, limits);
         let mut names = GraphNames::default();
         let inputs = names.inputs(&graph, &mut flattening, limits)?;

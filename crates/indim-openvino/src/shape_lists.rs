@@ -82,13 +82,16 @@ impl ShapeLists {
         outline: &Outline,
         at: &LayerOperands<'_, '_>,
     ) -> Option<Vec<Option<SymbolicSize>>> {
-        let target = self.elements.get(&(*at.operands.get(1)?)?)?;
-        let operand = at.sizes(outline, 0)?;
-        if at.layer.is("Reshape") {
-            return reshaped(operand, target, at.layer.flag("special_zero", Some(false)).ok()?);
+        let is_reshape = at.layer.is("Reshape");
+        if !is_reshape && !at.layer.is("Broadcast") {
+            return None;
+        }
+        let (target, operand) = (self.list(at, 1)?, at.sizes(outline, 0)?);
+        if is_reshape {
+            return reshaped(operand, &target, at.layer.flag("special_zero", Some(false)).ok()?);
         }
         let is_two_way = at.layer.word("mode", "numpy") == "bidirectional";
-        at.layer.is("Broadcast").then(|| broadcast(operand, target, is_two_way))
+        Some(broadcast(operand, &target, is_two_way))
     }
 }
 

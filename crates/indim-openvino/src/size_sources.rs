@@ -79,6 +79,9 @@ pub(super) fn size_sources(
         "gather" => call.gather(),
         "matmul" => call.matmul(),
         "reshape" => call.reshape(),
+        "einsum" => call.einsum(),
+        "onehot" => call.one_hot(),
+        "scaleddotproductattention" => call.attention(),
         "squeeze" => call.squeeze(),
         "unsqueeze" => call.unsqueeze(),
         operation if operation.starts_with("reduce") => call.reduce(),
@@ -241,6 +244,38 @@ impl SizeSourceRules<'_, '_> {
             own(0, first).filter(|&of| is_one(of) != Some(1)).or(own(1, second))
         };
         Some((0..batch).map(of_batch).chain([Some((0, row)), Some((1, column))]).collect())
+    }
+
+    /// Each letter of the result has the size of the first operand axis with this letter. An equation with an
+    /// ellipsis, or without a result, has no sources.
+    fn einsum(&self) -> Option<SizeSources> {
+        let equation = self.layer.attribute("equation")?.replace(' ', "");
+        let (operands, result) = equation.split_once("->").filter(|_| !equation.contains('.'))?;
+        let source = |letter: char| {
+            let mut operands = operands.split(',').enumerate();
+            operands.find_map(|(operand, axes)| Some((operand, axes.find(letter)?)))
+        };
+        Some(result.chars().map(source).collect())
+    }
+
+    /// The axes of the indices, around the new axis.
+    fn one_hot(&self) -> Option<SizeSources> {
+        let rank = self.rank(0)?;
+        let new = axis_from_front(self.layer.integer("axis", None).ok()?, rank + 1)?;
+        let source = |axis: usize| (axis != new).then(|| (0, axis - usize::from(axis > new)));
+        Some((0..=rank).map(source).collect())
+    }
+
+    /// The axes of the query, and the last axis of the value. A batch axis of size 1 has the size of the key.
+    fn attention(&self) -> Option<SizeSources> {
+        let [query, key, value] = [self.sizes(0)?, self.sizes(1)?, self.sizes(2)?];
+        let rank = self.result_rank().filter(|&rank| query.len() == rank && key.len() == rank)?;
+        let source = |axis: usize| match axis + 2 < rank && query[axis] == Some(1) {
+            true => Some((1, axis)),
+            false => Some((0, axis)),
+        };
+        let last = (2, value.len().checked_sub(1)?);
+        Some((0..rank.checked_sub(1)?).map(source).chain([Some(last)]).collect())
     }
 
     /// With `special_zero`, a 0 in the target shape keeps the size of operand 0. Other sizes have no

@@ -110,7 +110,7 @@ pub use indim_errors::{
 };
 pub use lint::{OuterProduct, surprising_outer_product};
 pub use message::OperandLabel;
-pub use picture::{aligned_axes, diagnose, draw_error};
+pub use picture::{aligned_axes, diagnose, diagnose_with_repairs, draw_error};
 pub use rank_limit::{MAX_RANK, RankLimitError};
 pub use reduction_convert::{
     ReductionConversion, ReductionConversionError, ReductionRuleName, UnknownReductionRule,

@@ -11,7 +11,7 @@ use crate::axis_map::AxisMap;
 use crate::axis_names::AxisNames;
 use crate::error::ShapeError;
 use crate::message::{OperandLabel, OperandNames, requirement, write_message};
-use crate::repair::find_repairs;
+use crate::repair::{Repair, find_repairs};
 use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set::maps_by_name;
 use crate::shape::Shape;
@@ -59,6 +59,25 @@ pub fn draw_error(error: &ShapeError, operation: &str, operands: &[OperandLabel<
 /// assert_eq!(diagnostic.remarks[0].0, "rule N2");
 /// ```
 pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_>]) -> Diagnostic {
+    diagnose_with_repairs(error, operation, operands, &find_repairs(error))
+}
+
+/// The diagnostic of [`diagnose`] with only these repairs, for callers that have searched them or show others.
+///
+/// ```
+/// use indim_shape::{OperandLabel, RuleSet, Shape, diagnose_with_repairs};
+///
+/// let error = RuleSet::Numpy.elaborate(&[Shape::from([2, 3]), Shape::from([2])]).unwrap_err();
+/// let labels = ["x", "v"].map(|name| OperandLabel::new(name, "f32"));
+/// let diagnostic = diagnose_with_repairs(&error, "add", &labels, &[]);
+/// assert!(diagnostic.remarks.iter().all(|(title, _)| title != "help"));
+/// ```
+pub fn diagnose_with_repairs(
+    error: &ShapeError,
+    operation: &str,
+    operands: &[OperandLabel<'_>],
+    repairs: &[Repair],
+) -> Diagnostic {
     let names = OperandNames::of_labels(operands, error.rule());
     let headline = format!("`{operation}` {}", headline(error, &names));
     let mut diagnostic = Diagnostic::new(error.error_code(), headline);
@@ -69,7 +88,7 @@ pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_
         diagnostic.remark("note", message);
     }
     diagnostic.remark(format!("rule {}", error.label()), requirement(error));
-    add_help(&mut diagnostic, error, &names);
+    add_help(&mut diagnostic, (error, repairs), &names);
     diagnostic
 }
 
@@ -315,8 +334,11 @@ fn shape_text(row: &ShapeRow<'_>, widths: &[usize]) -> (String, Vec<(usize, usiz
 
 /// For each distinct broadcast a help line with the first repair and its reason, and one with the other
 /// repairs.
-fn add_help(diagnostic: &mut Diagnostic, error: &ShapeError, names: &OperandNames<'_>) {
-    let repairs = find_repairs(error);
+fn add_help(
+    diagnostic: &mut Diagnostic,
+    (error, repairs): (&ShapeError, &[Repair]),
+    names: &OperandNames<'_>,
+) {
     let element_type = common_element_type(error, names);
     for same_broadcast in
         repairs.chunk_by(|a, b| a.broadcast_number == b.broadcast_number).take(MAX_HELP_BROADCASTS)

@@ -99,6 +99,47 @@ fn the_report_is_that_of_the_command() {
     }
 }
 
+/// A model with an illegal node opens in each format, and the node is marked.
+#[test]
+fn illegal_models_of_each_format_are_opened() {
+    let stablehlo = "func.func @main(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+%0 = stablehlo.negate %x : tensor<4x8xf32>
+%1 = stablehlo.add %0, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+return %1 : tensor<4x8xf32>
+}";
+    let hlo = "HloModule m
+
+ENTRY main {
+  x = f32[4,8] parameter(0)
+  b = f32[8] parameter(1)
+  a = f32[4,8] negate(x)
+  ROOT y = f32[4,8] add(a, b)
+}
+";
+    // The order of the axes of the `Transpose` is read from the external file.
+    let ir = NETWORK.replace("<dim>3</dim><dim>-1</dim>", "<dim>7</dim><dim>3</dim>");
+    let ir = ir.replace("<dim>-1</dim><dim>3</dim>", "<dim>2</dim><dim>3</dim>");
+    let order = [[0u8; 8], 1i64.to_le_bytes(), 0i64.to_le_bytes()].concat();
+    let files: [(&[Given<'_>], usize); 3] = [
+        (&[("m.mlir", stablehlo.as_bytes())], 1),
+        (&[("m.hlo", hlo.as_bytes())], 1),
+        (&[("m.xml", ir.as_bytes()), ("m.bin", &order)], 1),
+    ];
+    for (files, illegal) in files {
+        let mut reader = ModelReader::default();
+        let (answer, _) = open(&mut reader, files);
+        assert_eq!(
+            (&answer["ok"], &answer["findings"][0]["node"]),
+            (&true.into(), &illegal.into())
+        );
+        let nodes = read(&reader.nodes(r#"{"first": 0, "count": 500}"#));
+        let marks = nodes["nodes"].as_array().expect("a list").iter().map(|it| &it["is_illegal"]);
+        assert_eq!(marks.collect::<Vec<_>>(), [&json!(false), &json!(true)], "{nodes}");
+        let svg = read(&reader.text(r#"{"form": "svg"}"#));
+        assert!(svg["text"].as_str().unwrap().contains("<rect class=\"illegal\""), "{svg}");
+    }
+}
+
 #[test]
 fn nodes_are_described_and_found() {
     let (name, bytes) =

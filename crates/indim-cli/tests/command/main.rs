@@ -11,6 +11,7 @@ mod eval;
 mod explain;
 mod files;
 mod hostile;
+mod illegal_models;
 mod kit;
 mod larger_than_memory;
 mod named;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use indim_shape::{ErrorCode, RuleSet};
 
-use super::chain::root;
+use super::chain::root_through_reshapes;
 use super::facts::Facts;
 use super::finding::{Finding, FindingVerdict};
 use crate::outline::{
@@ -41,7 +41,7 @@ impl Roots {
         let result = broadcast.form()?.result.clone();
         let (mut values, mut operands, mut maps) = (Vec::new(), Vec::new(), Vec::new());
         for &operand in node.operands.iter().flatten() {
-            let (root, map) = root(outline, operand, result.len())?;
+            let (root, map) = root_through_reshapes(outline, operand, result.len())?;
             let value = &outline.values[root];
             operands
                 .push((indim_graph::terminal::printable(&value.name), value.value_type.clone()));
@@ -116,9 +116,14 @@ fn is_promoted(broadcast: &OutlineBroadcast, low: usize, high: usize) -> bool {
     let mut others = others.map(|axis| {
         low_axis_of(to_result(high, axis)).map(|low_axis| (&low_sizes[low_axis], &high_sizes[axis]))
     });
-    low_axis.is_some_and(|low_axis| low_sizes[low_axis] == high_sizes[missing_axis])
+    low_axis.is_some_and(|low_axis| may_be_same(&low_sizes[low_axis], &high_sizes[missing_axis]))
         && next == Some(missing_axis + 1)
         && others.all(|pair| pair.is_some_and(|(a, b)| a == b))
+}
+
+/// Whether two sizes are the same, or the file leaves both open, so that they have no names to compare.
+fn may_be_same(first: &SymbolicSize, second: &SymbolicSize) -> bool {
+    first == second || (first.is_open() && second.is_open())
 }
 
 /// Whether the program makes the outer product on purpose: the node is a comparison, the operand of
@@ -280,7 +285,10 @@ fn column(broadcast: &OutlineBroadcast, [low, high]: [usize; 2]) -> Option<Strin
     operands[low].1.sizes.as_mut()?.insert(axis, SymbolicSize::known(1));
     let shape = operands[low].1.clone();
     let tried = OutlineBroadcast::judge(broadcast.rule.clone(), operands, None, "repair");
-    let is_legal = matches!(&tried.verdict, Verdict::Legal(form) if form.result == high_sizes);
+    let is_legal = tried.form().is_some_and(|form| {
+        let sizes = form.result.iter().zip(&high_sizes);
+        form.result.len() == high_sizes.len() && sizes.into_iter().all(|(a, b)| may_be_same(a, b))
+    });
     let name = &broadcast.operands[low].0;
     is_legal
         .then(|| format!("reshape {name} to {shape}: the result is then {}", result_text(&tried)))

@@ -1,8 +1,8 @@
 //! Verdicts on broadcasts of symbolic sizes. `indim-shape` decides them; this file names the sizes.
 
 use indim_shape::{
-    AnyRule, AxisMap, AxisOwner, Diagnostic, ErrorCode, OperandLabel, Repair, Shape, ShapeError,
-    SizeCondition, SizedAxis, UnknownSizes, diagnose, find_repairs,
+    AnyRule, AxisMap, AxisOwner, Diagnostic, ErrorCode, OperandLabel, Repair, Shape, SizeCondition,
+    SizedAxis, UnknownSizes, diagnose_with_repairs, find_repairs,
 };
 
 use super::condition::NamedCondition;
@@ -174,7 +174,11 @@ fn verdict(
         rule.elaborate_if(&shapes, target.as_ref(), facts)
     };
     // Axes without elements are rare: names are 0 only where nothing else is legal.
-    match elaborated(1).or_else(|_| elaborated(0)) {
+    let for_empty_axes = |error| match placeholders.symbols.is_empty() {
+        true => Err(error),
+        false => elaborated(0),
+    };
+    match elaborated(1).or_else(for_empty_axes) {
         Ok(legal) => {
             let result = legal.form.result().iter().map(|&n| placeholders.size(n)).collect();
             let form = SymbolicForm { result, maps: legal.form.maps().to_vec() };
@@ -192,12 +196,12 @@ fn verdict(
                     OperandLabel::new(name, value_type.element.as_deref().unwrap_or(""))
                 })
                 .collect();
-            let mut diagnostic = diagnose(&error, operation, &labels);
-            if let Some(reshape) = reshape_repair(&error, rule, operands) {
-                // A file has one rule, so repairs by other rules do not help.
-                diagnostic.remarks.retain(|(title, _)| title != "help");
-                diagnostic.help(reshape);
-            }
+            let repairs = find_repairs(&error);
+            let reshape = reshape_repair(&repairs, rule, operands);
+            // A file has one rule, so repairs by other rules do not help.
+            let shown = if reshape.is_some() { &[][..] } else { &repairs[..] };
+            let mut diagnostic = diagnose_with_repairs(&error, operation, &labels, shown);
+            reshape.into_iter().for_each(|reshape| diagnostic.help(reshape));
             Verdict::Illegal(Box::new(diagnostic))
         }
         Err(error) => {
@@ -220,13 +224,13 @@ fn verdict(
 
 /// The likeliest reshape of operands that makes the broadcast legal under its own rule.
 fn reshape_repair(
-    error: &ShapeError,
+    repairs: &[Repair],
     rule: &AnyRule,
     operands: &[(String, ValueType)],
 ) -> Option<String> {
     let is_reshape =
-        |repair: &Repair| repair.rule == *rule && repair.reshapes.iter().any(Option::is_some);
-    let repair = find_repairs(error).into_iter().find(is_reshape)?;
+        |repair: &&Repair| repair.rule == *rule && repair.reshapes.iter().any(Option::is_some);
+    let repair = repairs.iter().find(is_reshape)?;
     let reshaped = repair.reshapes.iter().zip(operands).filter_map(|(shape, (name, own))| {
         let element = own.element.as_deref().unwrap_or("");
         Some(format!("{name} to {element}{}", shape.as_ref()?))

@@ -8,13 +8,14 @@
 //! * `stated.rs`: builds outlines of formats that state all types; `axis_pair.rs`: operand axes whose
 //!   sizes must agree.
 //! * `contradiction.rs`: contradictions between stated types and the types that nodes compute.
-//! * `text.rs`: an outline as text; `needed.rs`: the nodes that a run needs, and the values that replace
+//! * `counts.rs`: the numbers of verdicts; `text.rs`: an outline as text; `needed.rs`: the nodes that a run needs, and the values that replace
 //!   opaque ones; `stages.rs`: the stages of a run whose sizes depend on data.
 
 mod axis_pair;
 mod broadcast;
 mod condition;
 mod contradiction;
+mod counts;
 mod needed;
 mod node;
 mod size;
@@ -27,6 +28,7 @@ pub use axis_pair::AxisPair;
 pub use broadcast::{OutlineBroadcast, SymbolicForm, Verdict, shape_problem};
 pub use condition::NamedCondition;
 pub use contradiction::{Contradiction, SizeNames};
+pub use counts::{NodeCounts, VerdictCounts};
 pub use node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex, operator_label};
 pub use size::SymbolicSize;
 pub use stages::OutlineStage;
@@ -69,34 +71,7 @@ pub struct Outline {
     pub contradictions: Vec<Contradiction>,
 }
 
-/// The number of broadcasts with each verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct VerdictCounts {
-    /// Legal for all sizes.
-    pub legal: usize,
-    /// Illegal.
-    pub illegal: usize,
-    /// Legal under conditions.
-    pub legal_if: usize,
-    /// Unknown.
-    pub unknown: usize,
-}
-
 impl Outline {
-    /// The number of broadcasts with each verdict.
-    pub fn counts(&self) -> VerdictCounts {
-        let mut counts = VerdictCounts::default();
-        for broadcast in self.nodes.iter().flat_map(|node| &node.broadcasts) {
-            match broadcast.verdict {
-                Verdict::Legal(_) => counts.legal += 1,
-                Verdict::LegalIf(..) => counts.legal_if += 1,
-                Verdict::Illegal(_) => counts.illegal += 1,
-                Verdict::Unknown => counts.unknown += 1,
-            }
-        }
-        counts
-    }
-
     /// The value with this index.
     ///
     /// # Panics
@@ -115,17 +90,5 @@ impl Outline {
             Some(name) if !name.is_empty() => indim_graph::terminal::printable(name),
             _ => node.operator.clone(),
         }
-    }
-}
-
-impl core::fmt::Display for VerdictCounts {
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let VerdictCounts { legal, illegal, legal_if, unknown } = self;
-        let all = legal + illegal + legal_if + unknown;
-        let noun = if all == 1 { "broadcast" } else { "broadcasts" };
-        write!(
-            formatter,
-            "{all} {noun}: {legal} legal, {illegal} illegal, {legal_if} legal if, {unknown} unknown"
-        )
     }
 }

@@ -138,6 +138,6 @@ impl fmt::Display for Outline {
         }
         let opaque = self.nodes.iter().filter(|node| node.is_opaque).count();
         writeln!(formatter, "{} nodes, {opaque} opaque", self.nodes.len())?;
-        writeln!(formatter, "{}", self.counts())
+        writeln!(formatter, "{}", self.counts_text())
     }
 }

@@ -28,6 +28,7 @@ pub use self::step::{FlatRegion, FlatStep, OpaqueNode, OpaqueStep};
 use crate::NEWEST_OPSET;
 use crate::attribute_table;
 use crate::body::{BodyNode, GraphBody, ModelFunction, NodeAttributes, domain_of};
+use crate::inlined::called_function;
 use crate::operator::OperatorRow;
 use crate::unsupported::{refusal, why_unknown};
 
@@ -238,8 +239,8 @@ impl<'m, O: OperatorRow> Flattener<'m, O> {
         let operands = node.proto.input.iter().map(|name| value_of(frames, name));
         let operands: Vec<Option<ValueNumber>> = operands.collect::<Result<_, _>>()?;
         let attributes = node.resolved(&frames[last].arguments);
-        if let Some(called) = self.function_of(node) {
-            let frame = self.call(frames, called, node, &operands, &attributes)?;
+        if let Some(called) = called_function(self.functions, node) {
+            let frame = self.call(frames, called.clone(), node, &operands, &attributes)?;
             return Ok(NestedBodies::Call(frame));
         }
         let definition = operator::<O>(node, opset)?;
@@ -314,15 +315,6 @@ impl<'m, O: OperatorRow> Flattener<'m, O> {
             return Err(FormatErrorKind::Limit { what, limit });
         }
         Ok(())
-    }
-
-    fn function_of(&self, node: &BodyNode) -> Option<Arc<ModelFunction>> {
-        if self.functions.is_empty() {
-            return None;
-        }
-        let proto = &node.proto;
-        let domain = domain_of(&proto.domain).to_owned();
-        self.functions.get(&(domain, proto.op_type.clone(), proto.overload.clone())).cloned()
     }
 
     /// The frame of a call.

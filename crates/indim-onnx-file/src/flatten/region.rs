@@ -33,7 +33,9 @@ impl RegionGraph {
         location: &Location,
     ) -> Result<RegionGraph, FormatError> {
         if !graph.sparse_initializer.is_empty() {
-            let what = "sparse initializers are".to_owned();
+            let what =
+                "a sparse initializer in the body of a loop or branch (move it to the graph) is";
+            let what = what.to_owned();
             return Err(FormatErrorKind::Unsupported { what }.at(location.clone()));
         }
         check_many("initializers", graph.initializer.len(), limits)?;

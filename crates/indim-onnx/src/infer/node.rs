@@ -55,12 +55,12 @@ fn refined(by_rule: NodeInference, results: Vec<LoweredResult>) -> NodeInference
 /// The inference without results, because the lowering fails. Its error is recorded if the shape rule found
 /// none.
 fn without_results(by_rule: NodeInference, kind: FormatErrorKind) -> NodeInference {
-    refused_with(by_rule, kind.diagnostic())
+    refused_with(by_rule, || kind.diagnostic())
 }
 
-fn refused_with(mut by_rule: NodeInference, problem: Diagnostic) -> NodeInference {
+fn refused_with(mut by_rule: NodeInference, problem: impl FnOnce() -> Diagnostic) -> NodeInference {
     if !by_rule.broadcasts.iter().any(is_illegal) && by_rule.problems.is_empty() {
-        by_rule.problems.push(problem);
+        by_rule.problems.push(problem());
     }
     NodeInference { results: None, ..by_rule }
 }
@@ -76,7 +76,7 @@ fn with_error_for_all_sizes(
     let named = |typed: &TypedValue| (printable(&typed.name), typed.value_type.clone());
     let operands: Vec<_> = operands.iter().flatten().map(named).collect();
     let problem = Diagnostic { code, ..shape_problem(&label(flat), &headline, &operands) };
-    refused_with(by_rule, problem)
+    refused_with(by_rule, || problem)
 }
 
 impl Walker<'_> {
@@ -192,6 +192,10 @@ impl Walker<'_> {
             None => NodeInference::default(),
         };
         let Some(operator) = rules.operator else { return by_rule };
+        // The lowering of an illegal broadcast only finds the same error again.
+        if by_rule.broadcasts.iter().any(is_illegal) {
+            return NodeInference { results: None, ..by_rule };
+        }
         match lowered::results(operator, flat, operands, &self.tensors) {
             Ok(None) if by_rule.problems.is_empty() => {
                 let error = lowered::error_for_all_sizes(operator, flat, operands, &self.tensors);

@@ -17,10 +17,12 @@ use super::repeated::{is_evenly_spaced, repeated_axes};
 use super::scope::{Scope, StatedType, value_of};
 use crate::model::{OPSETS_SINCE, functions_of};
 use indim_onnx_file::body::{
-    BodyNode, GraphBody, ModelFunction, NodeAttributes, check_many, decoded, domain_of,
+    BodyNode, GraphBody, ModelFunction, NodeAttributes, check_many, decoded,
 };
 use indim_onnx_file::flatten::{Functions, address_of, address_of_call, node_location};
+use indim_onnx_file::inlined::{called_function, check_inlined};
 use indim_onnx_file::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
+use indim_onnx_file::sparse::sparse_header;
 use indim_onnx_file::tensor::Tensors;
 use indim_onnx_rules::{TypedValue, header, small_array};
 
@@ -90,6 +92,7 @@ pub(crate) fn outline(
         elements_left: MAX_KEPT_ELEMENTS,
     };
     let body = Arc::new(GraphBody::new(&graph.node, &opsets, limits)?);
+    check_inlined(&body, &functions, limits)?;
     walker.enter(Scope::new(body, Arc::from("")))?;
     walker.outline.inputs = walker.inputs(&graph, None)?;
     walker.graph(&graph)?;
@@ -193,11 +196,16 @@ impl Walker<'_> {
     }
 
     fn initializers(&mut self, graph: &GraphProto) -> Result<(), FormatError> {
-        check_many("initializers", graph.initializer.len(), self.limits)?;
+        let (dense, sparse) = (&graph.initializer, &graph.sparse_initializer);
+        check_many("initializers", dense.len().saturating_add(sparse.len()), self.limits)?;
         let mut names = HashSet::new();
-        for (index, bytes) in graph.initializer.iter().enumerate() {
+        for (index, bytes) in dense.iter().chain(sparse).enumerate() {
             let location = || Location::described(format!("initializer {index}"));
-            let tensor: TensorProto = decoded(bytes.clone(), location)?;
+            let is_sparse = index >= dense.len();
+            let tensor: TensorProto = match is_sparse {
+                true => sparse_header(&decoded(bytes.clone(), location)?),
+                false => decoded(bytes.clone(), location)?,
+            };
             self.tensors.check(&tensor).map_err(|kind| kind.at(location()))?;
             if !names.insert(tensor.name.clone()) {
                 let (what, name) = ("initializer", tensor.name);
@@ -207,7 +215,8 @@ impl Walker<'_> {
             if self.scope().local(&tensor.name).is_some() {
                 continue;
             }
-            let (value_type, array) = (header(&tensor), small_array(&self.tensors, &tensor));
+            let value_type = header(&tensor);
+            let array = if is_sparse { None } else { small_array(&self.tensors, &tensor) };
             let value = OutlineValue {
                 name: tensor.name.clone(),
                 value_type,
@@ -245,17 +254,10 @@ impl Walker<'_> {
         let operands: Result<Vec<Option<usize>>, _> = operands.collect();
         let operands = operands.map_err(|kind| kind.at(location.clone()))?;
         let attributes = node.resolved(&self.scope().arguments);
-        match self.function_of(node) {
-            Some(function) => self.call(&function, node, &operands, &attributes, &location),
+        match called_function(self.functions, node) {
+            Some(function) => self.call(function, node, &operands, &attributes, &location),
             None => self.operator((index, node), operands, attributes, location),
         }
-    }
-
-    fn function_of(&self, node: &BodyNode) -> Option<Arc<ModelFunction>> {
-        let proto = &node.proto;
-        let domain = domain_of(&proto.domain).to_owned();
-        let key = (domain, proto.op_type.clone(), proto.overload.clone());
-        self.functions.get(&key).cloned()
     }
 
     /// Goes through the function that a node calls.

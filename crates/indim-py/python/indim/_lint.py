@@ -45,7 +45,8 @@ class Finding(NamedTuple):
 class LintReport(Sequence):
     """The findings about a model, in the order of its nodes.
 
-    ``broadcasts`` counts the broadcasts by their verdicts, ``outline`` lists every node with its types, and
+    ``broadcasts`` counts the broadcasts by their verdicts, ``other_nodes`` the other nodes that are illegal,
+    legal under conditions, or not judged by any rule; ``outline`` lists every node with its types, and
     ``str(report)`` is the text of ``indim lint``.
     """
 
@@ -54,6 +55,7 @@ class LintReport(Sequence):
         self.file = data["file"]
         self.findings = tuple(_finding(**fields) for fields in data["findings"])
         self.broadcasts = data["broadcasts"]
+        self.other_nodes = data["other_nodes"]
         self.outline = outline
         self.sarif = sarif
         self._texts = text, json_text, sarif, outline

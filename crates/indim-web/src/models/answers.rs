@@ -78,7 +78,7 @@ impl ReportAnswer {
                 legal_if: counts.legal_if,
                 unknown: counts.unknown,
             },
-            summary: counts.to_string(),
+            summary: outline.counts_text(),
             findings: report.findings().iter().map(|it| FindingAnswer::new(report, it)).collect(),
             inputs: listed(&outline.inputs),
             outputs: listed(&outline.outputs),

@@ -11,9 +11,9 @@ use super::svg::{Diagram, DiagramCell, document_of, message, operand_cell};
 /// Maximum number of operands that are drawn for a node, and maximum number of results.
 const MAX_ROWS: usize = 32;
 
-/// A document about a model with opaque nodes, which indim does not compute. It draws the broadcasts
-/// that repeat elements, that have conditions, or that are illegal or unknown, and each opaque node as a
-/// box with its types.
+/// A document about a model with opaque or illegal nodes. It draws the broadcasts that repeat elements, that
+/// have conditions, or that are unknown, each opaque node as a box with its types, and each illegal node as a
+/// box with its error.
 pub(crate) fn outline_document(outline: &Outline) -> String {
     let pictures: Vec<Diagram> =
         outline.nodes.iter().flat_map(|node| Diagram::of_node(outline, node)).collect();
@@ -27,10 +27,13 @@ impl Diagram {
     /// The diagrams of a node of an outline.
     fn of_node(outline: &Outline, node: &OutlineNode) -> Vec<Diagram> {
         let label = format!("{} ({})", outline.label(node), printable(&node.operator));
+        if node.is_illegal() {
+            return Diagram::of_errors(&label, node);
+        }
         if node.is_opaque {
             let title = format!("opaque {label}");
             let mut diagram = Diagram::of_values(outline, title, node);
-            diagram.is_boxed = true;
+            diagram.surround = Some("opaque");
             return vec![diagram];
         }
         let is_drawn = |it: &&OutlineBroadcast| {
@@ -78,6 +81,22 @@ impl Diagram {
         let cells = rows.iter().flat_map(|(_, cells)| cells);
         let widest = cells.map(|(_, size)| width(size)).max().unwrap_or(0);
         Diagram::new(title, rows, widest)
+    }
+
+    /// The diagrams of an illegal node: its errors with their drawings.
+    fn of_errors(label: &str, node: &OutlineNode) -> Vec<Diagram> {
+        let of_broadcasts = node.broadcasts.iter().filter_map(|it| match &it.verdict {
+            Verdict::Illegal(diagnostic) => Some(&**diagnostic),
+            _ => None,
+        });
+        let opaque = if node.is_opaque { "opaque " } else { "" };
+        let drawn = of_broadcasts.chain(&node.problems).map(|diagnostic| {
+            let mut diagram = Diagram::new(format!("{opaque}{label}: illegal"), Vec::new(), 0);
+            diagram.lines = diagnostic.to_string().lines().map(str::to_owned).collect();
+            diagram.surround = Some("illegal");
+            diagram
+        });
+        drawn.collect()
     }
 
     /// A diagram with the types of operands and results, without cells.

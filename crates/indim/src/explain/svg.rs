@@ -38,6 +38,7 @@ text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',mon
 .reduced{fill:#fbe9ff;stroke:#8250df}
 .result{fill:#dafbe1;stroke:#1a7f37}
 .opaque{fill:#fbf6ec;stroke:#b9802f}
+.illegal{fill:#ffebe9;stroke:#cf222e}
 @media (prefers-color-scheme:dark){
 text{fill:#e6edf3}
 .page{fill:#0d1117}
@@ -49,6 +50,7 @@ text{fill:#e6edf3}
 .reduced{fill:#2e1461;stroke:#a371f7}
 .result{fill:#04260f;stroke:#3fb950}
 .opaque{fill:#2b2111;stroke:#d9a653}
+.illegal{fill:#3b1113;stroke:#ff7b72}
 }";
 
 /// A document with the diagrams below each other.
@@ -90,13 +92,17 @@ pub(super) fn message(text: &str) -> String {
     let width = (text_width(longest) + 2 * MARGIN).max(MIN_WIDTH);
     let height = lines.len() * LINE_HEIGHT + 2 * MARGIN;
     let mut document = head(width, height, lines.first().copied().unwrap_or_default());
-    for (index, line) in lines.iter().enumerate() {
+    write_lines(&mut document, MARGIN, &lines);
+    document + "</svg>\n"
+}
+
+/// Writes the lines of a text from `top` on; headline and marks of a drawn error are highlighted.
+fn write_lines<L: AsRef<str>>(document: &mut String, top: usize, lines: &[L]) {
+    for (index, line) in lines.iter().map(AsRef::as_ref).enumerate() {
         let is_mark = line.trim_start_matches([' ', '|']).starts_with('^');
         let class = if line.starts_with("error[") || is_mark { "error" } else { "line" };
-        let baseline = MARGIN + index * LINE_HEIGHT + 14;
-        write_text(&mut document, class, MARGIN, baseline, line);
+        write_text(document, class, MARGIN, top + index * LINE_HEIGHT + 14, line);
     }
-    document + "</svg>\n"
 }
 
 fn head(width: usize, height: usize, title: &str) -> String {
@@ -131,13 +137,15 @@ pub(super) type DiagramCell = (&'static str, String);
 pub(super) struct Diagram {
     title: String,
     /// Label and cells of each row. The last row of a broadcast or reduction is its result; the rows of
-    /// an opaque node are its operands and results, without cells.
+    /// an opaque node are its operands and results, without cells. An error has no rows.
     rows: Vec<(String, Vec<DiagramCell>)>,
     /// Left edge of the first cell, in pixels.
     left: usize,
     cell_width: usize,
-    /// Whether a box surrounds the diagram.
-    pub(super) is_boxed: bool,
+    /// The lines of an error below the rows.
+    pub(super) lines: Vec<String>,
+    /// CSS class of the box that surrounds the diagram.
+    pub(super) surround: Option<&'static str>,
 }
 
 impl Diagram {
@@ -186,7 +194,8 @@ impl Diagram {
             rows,
             left: MARGIN + text_width(longest) + 2 * GAP,
             cell_width: (text_width(widest_cell) + 16).max(MIN_CELL_WIDTH),
-            is_boxed: false,
+            lines: Vec::new(),
+            surround: None,
         }
     }
 
@@ -196,17 +205,19 @@ impl Diagram {
 
     fn width(&self) -> usize {
         let cells = self.left + self.rank() * (self.cell_width + GAP) + MARGIN;
-        cells.max(2 * MARGIN + text_width(width(&self.title)))
+        let texts = self.lines.iter().chain([&self.title]).map(|text| width(text));
+        cells.max(2 * MARGIN + text_width(texts.max().unwrap_or(0)))
     }
 
     fn height(&self) -> usize {
-        TITLE_HEIGHT + AXIS_HEIGHT + self.rows.len() * (CELL_HEIGHT + GAP) + GAP
+        let lines = self.lines.len() * LINE_HEIGHT;
+        TITLE_HEIGHT + AXIS_HEIGHT + self.rows.len() * (CELL_HEIGHT + GAP) + lines + GAP
     }
 
     fn draw(&self, top: usize, text: &mut String) {
-        if self.is_boxed {
+        if let Some(class) = self.surround {
             let (width, height) = (self.width() - MARGIN, self.height() - 2 * GAP);
-            rectangle(text, "opaque", MARGIN / 2, top + GAP, width, height);
+            rectangle(text, class, MARGIN / 2, top + GAP, width, height);
         }
         write_text(text, "title", MARGIN, top + TITLE_HEIGHT - 14, &self.title);
         for axis in 0..self.rank() {
@@ -221,6 +232,7 @@ impl Diagram {
                 self.draw_cell(cell, axis, row_top, text);
             }
         }
+        write_lines(text, top + TITLE_HEIGHT, &self.lines);
     }
 
     fn draw_cell(&self, (class, size): &DiagramCell, axis: usize, top: usize, text: &mut String) {

@@ -6,7 +6,7 @@ use core::fmt;
 use indim_model::lint::{Finding, FindingLevel, FindingVerdict, findings};
 #[cfg(feature = "json")]
 use indim_model::outline::ValueType;
-use indim_model::outline::{Outline, OutlineNode, OutlineOptions, VerdictCounts};
+use indim_model::outline::{NodeCounts, Outline, OutlineNode, OutlineOptions, VerdictCounts};
 use indim_model::{FormatError, FormatErrorKind, ReadOptions, SourceFile};
 use indim_shape::ErrorCode;
 
@@ -103,6 +103,11 @@ impl LintReport {
         self.outline.counts()
     }
 
+    /// The number of other nodes that are illegal, legal under conditions, or that no rule judges.
+    pub fn node_counts(&self) -> NodeCounts {
+        self.outline.node_counts()
+    }
+
     /// Whether no finding is an error, nor, if `strict`, about an unknown type. Findings that are switched
     /// off do not count.
     pub fn passes(&self, strict: bool) -> bool {
@@ -147,8 +152,13 @@ impl LintReport {
     /// The findings and the counts as one JSON object.
     #[cfg(feature = "json")]
     pub fn to_json(&self) -> String {
+        self.json().to_string()
+    }
+
+    #[cfg(feature = "json")]
+    pub(super) fn json(&self) -> serde_json::Value {
         let findings = self.findings.iter().map(|finding| self.finding_json(finding));
-        let counts = self.counts();
+        let (counts, nodes) = (self.counts(), self.node_counts());
         serde_json::json!({
             "file": indim_graph::terminal::printable(self.source.name()),
             "findings": findings.collect::<Vec<_>>(),
@@ -158,8 +168,13 @@ impl LintReport {
                 "legal_if": counts.legal_if,
                 "unknown": counts.unknown,
             },
+            "other_nodes": {
+                "illegal": nodes.illegal,
+                "legal_if": nodes.legal_if,
+                "not_judged": nodes.not_judged,
+                "first_not_judged": nodes.first_not_judged,
+            },
         })
-        .to_string()
     }
 
     #[cfg(feature = "json")]
@@ -218,7 +233,7 @@ impl fmt::Display for LintReport {
             formatter,
             "{}: {}",
             indim_graph::terminal::printable(self.source.name()),
-            self.counts()
+            self.outline.counts_text()
         )
     }
 }

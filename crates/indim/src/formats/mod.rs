@@ -27,6 +27,7 @@
 //! - `lint.rs`: findings about the broadcasts of a model;
 //! - `loaded.rs`: a loaded model, and its programs for sets of input types;
 //! - `open_model.rs`: opens model files, without the large constants of ONNX;
+//! - `outline_json.rs`: a model with all its nodes as JSON;
 //! - `page.rs`: a model as one HTML page, or as a drawing;
 //! - `registry.rs`: the formats of this build, each with its reader and writer;
 //! - `sarif.rs`: findings as a SARIF log;
@@ -41,6 +42,8 @@ mod error;
 mod lint;
 mod loaded;
 mod open_model;
+#[cfg(feature = "json")]
+mod outline_json;
 mod page;
 mod registry;
 #[cfg(feature = "json")]
@@ -55,8 +58,8 @@ pub use compare::{ComparedValue, DumpComparison, OpaqueValue};
 pub use error::{LoadError, LoadErrorKind};
 pub use indim_model::lint::{Finding, FindingLevel, FindingVerdict};
 pub use indim_model::outline::{
-    NodeRole, Outline, OutlineBroadcast, OutlineNode, OutlineOptions, OutlineValue, SymbolicSize,
-    TypeSource, ValueType, Verdict, VerdictCounts,
+    NodeCounts, NodeRole, Outline, OutlineBroadcast, OutlineNode, OutlineOptions, OutlineValue,
+    SymbolicSize, TypeSource, ValueType, Verdict, VerdictCounts,
 };
 pub use indim_model::{
     DeclaredSize, Decomposition, Distance, Expectation, Folder, FormatError, FormatErrorKind,

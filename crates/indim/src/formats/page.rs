@@ -115,7 +115,11 @@ impl LintReport {
         writeln!(page, "<title>{name}</title><style>{STYLE}</style></head><body>")?;
         writeln!(page, "<header><h1>{name}</h1>")?;
         let nodes = outline.nodes.len();
-        writeln!(page, "<p>{nodes} nodes, {opaque} opaque; {}</p>", outline.counts())?;
+        writeln!(
+            page,
+            "<p>{nodes} nodes, {opaque} opaque; {}</p>",
+            escaped(&outline.counts_text())
+        )?;
         writeln!(
             page,
             "<input id=\"search\" type=\"search\" placeholder=\"Search nodes and types\"/>"

@@ -761,7 +761,7 @@ fn inner_sizes_of_products_and_sizes_of_concatenations_are_conditions() {
 }
 
 #[test]
-fn a_reshape_to_another_number_of_elements_is_legal_only_without_elements() {
+fn a_reshape_that_is_legal_only_without_elements_is_an_error() {
     let inputs = vec![value("x", FLOAT, Some(&["N", "8"]))];
     let nodes = vec![
         node("Shape", &["x"], &["s"], &[]),
@@ -771,8 +771,9 @@ fn a_reshape_to_another_number_of_elements_is_legal_only_without_elements() {
     ];
     let lists = vec![list("zeros", &[0]), list("nine", &[9])];
     let report = lint("reshape.onnx", model(inputs, lists, nodes));
-    assert_eq!(found(&report), [("sizes-may-differ", "suspicious", "y".to_owned())], "{report}");
-    assert!(report.findings()[0].message.ends_with("legal only if N = 0"), "{report}");
+    assert_eq!(found(&report), [("operand-shapes", "illegal", "y".to_owned())], "{report}");
+    let message = &report.findings()[0].message;
+    assert!(message.ends_with("8*N elements do not fill a shape of 9*N"), "{report}");
 }
 
 #[test]

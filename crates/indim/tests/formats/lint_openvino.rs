@@ -448,6 +448,55 @@ fn a_slice_keeps_the_open_sizes_of_other_axes() {
     assert_eq!(counts(&network), VerdictCounts { legal: 1, ..VerdictCounts::default() });
 }
 
+/// The rule of each layer gives its open batch, so a sum with a value of that batch has no condition.
+#[test]
+fn the_rule_of_a_layer_gives_its_open_batch() {
+    let numpy = "auto_broadcast=\"numpy\"";
+    let check = |network: &mut Network, result: usize, port: &str, x: usize| {
+        let [result, x] = [result, x].map(|id| id.to_string());
+        let y = network.add("Add-1", numpy, &[&result, &x], &[port]);
+        network.result(&y.to_string());
+        let legal = VerdictCounts { legal: 1, ..VerdictCounts::default() };
+        assert_eq!(counts(network), legal);
+    };
+    let mut network = Network::default();
+    let x = network.parameter("f32", "?,5,6", "FP32 -1 5 6");
+    let w = network.parameter("f32", "6,6", "FP32 6 6").to_string();
+    let equation = "equation=\"bij, jk -> bik\"";
+    let y = network.add("Einsum-7", equation, &[&x.to_string(), &w], &["FP32 -1 5 6"]);
+    check(&mut network, y, "FP32 -1 5 6", x);
+
+    let mut network = Network::default();
+    let x = network.parameter("i64", "?,5", "I64 -1 5");
+    let [depth, on, off] = [10, 1, 0].map(|number| network.integers(&[number]).to_string());
+    let y = network.add(
+        "OneHot-1",
+        "axis=\"1\"",
+        &[&x.to_string(), &depth, &on, &off],
+        &["I64 -1 10 5"],
+    );
+    let one = network.integers(&[1]).to_string();
+    let x = network.add("Unsqueeze-1", "", &[&x.to_string(), &one], &["I64 -1 1 5"]);
+    check(&mut network, y, "I64 -1 10 5", x);
+
+    let mut network = Network::default();
+    let q = network.parameter("f32", "?,2,5,8", "FP32 -1 2 5 8");
+    let ports = ["k", "v"].map(|_| network.parameter("f32", "?,2,7,8", "FP32 -1 2 7 8"));
+    let [query, key, value] = [q, ports[0], ports[1]].map(|id| id.to_string());
+    let operands = [&*query, &*key, &*value];
+    let causal = "causal=\"false\"";
+    let port = "FP32 -1 2 5 8";
+    let y = network.add("ScaledDotProductAttention-13", causal, &operands, &[port]);
+    check(&mut network, y, port, q);
+
+    let mut network = Network::default();
+    let x = network.parameter("f32", "?,1,8", "FP32 -1 1 8");
+    let target = network.integers(&[4, 8]).to_string();
+    let both = "mode=\"bidirectional\"";
+    let y = network.add("Broadcast-3", both, &[&x.to_string(), &target], &["FP32 -1 4 8"]);
+    check(&mut network, y, "FP32 -1 4 8", x);
+}
+
 /// OpenVINO computes the maximum of nothing, which indim refuses to run.
 #[test]
 fn a_maximum_of_nothing_is_no_error_of_the_network() {

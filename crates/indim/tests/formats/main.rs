@@ -7,6 +7,8 @@ mod hlo_proto;
 mod large_onnx;
 mod lint;
 mod lint_causes;
+mod lint_columns;
+mod lint_limits;
 mod lint_openvino;
 mod lint_operands;
 mod lint_operator_sets;
