@@ -92,7 +92,7 @@ fn walk(
         if results.iter().any(|(_, stated)| stated.has_open_size())
             && let Some(sizes) = shapes.sizes(outline, &at)
         {
-            results[0].1 = with_open_sizes(&results[0].1, &sizes);
+            results[0].1 = results[0].1.clone().with_open_sizes(&sizes);
         }
         let axes = layer.is("Broadcast").then(|| lists.read(network, layer, 2)).flatten();
         let problem = (!is_opaque[position])
@@ -159,18 +159,6 @@ fn contradiction(name: &str, stated: &ValueType, declared: &[DeclaredSize]) -> O
     (!fits).then(|| {
         format!("the attribute `shape` of {name} is [{shape}], its port has the type {stated}")
     })
-}
-
-/// The type with these sizes where the file leaves a size open.
-fn with_open_sizes(stated: &ValueType, given: &[Option<SymbolicSize>]) -> ValueType {
-    let mut value_type = stated.clone();
-    let sizes = value_type.sizes.as_mut().filter(|sizes| sizes.len() == given.len());
-    for (size, given) in sizes.into_iter().flatten().zip(given) {
-        if let (true, Some(given)) = (size.is_open(), given) {
-            *size = given.clone();
-        }
-    }
-    value_type
 }
 
 /// Positions of the operands whose elements must be known at build time. The trip count and the condition

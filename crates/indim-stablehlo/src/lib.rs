@@ -5,8 +5,8 @@
 //! * `lexer.rs`, `parser/`: parse text to the syntax tree in `syntax.rs`.
 //! * `part.rs`: the operations between named values; `unsupported.rs`: finds unsupported operations;
 //!   `elaborate.rs`, `results.rs` and `regions.rs`: build the graph.
-//! * `outline.rs`: every operation with its stated types; `size_sources.rs`: sizes that they leave open;
-//!   `axis_pairs.rs`: operand axes whose sizes must agree.
+//! * `outline.rs`: every operation with its stated types; `size_sources.rs` and `shape_lists.rs`: sizes that
+//!   they leave open; `axis_pairs.rs`: operand axes whose sizes must agree.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
 //!   `dot.rs`: matrix products; `gather.rs`: gathers and scatters; `windows.rs`: convolutions and
 //!   reductions of windows; `reducer.rs`: reducers.
@@ -32,6 +32,7 @@ mod part;
 mod reducer;
 mod regions;
 mod results;
+mod shape_lists;
 mod size_sources;
 mod syntax;
 mod unsupported;

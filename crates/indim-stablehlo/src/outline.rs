@@ -15,6 +15,7 @@ use crate::argument_name;
 use crate::attribute::AttributeReader;
 use crate::axis_pairs::axis_pairs;
 use crate::lowering::{ArrayOperation, Lowering};
+use crate::shape_lists::{CallArgument, ListedOperation, ShapeLists};
 use crate::size_sources::size_sources;
 use crate::syntax::{Block, Module, SyntaxOperation, Type};
 use crate::unsupported::{UnsupportedSet, call_target};
@@ -41,8 +42,9 @@ pub(super) fn outline(
         return Err(FormatErrorKind::Cycle { name }.in_text(function.span.start..function.span.end));
     }
     let outline = Outline::default();
+    let lists = ShapeLists::new(module, attributes);
     let mut walk =
-        OutlineWalk { attributes, refused, outline, scopes: Vec::new(), undefined: None };
+        OutlineWalk { attributes, refused, outline, lists, scopes: Vec::new(), undefined: None };
     let others = (0..module.functions.len()).filter(|&number| number != entry);
     for number in core::iter::once(entry).chain(others) {
         let function = &module.functions[number];
@@ -50,7 +52,8 @@ pub(super) fn outline(
         let is_entry = number == entry;
         let region =
             if is_entry { String::new() } else { format!("/{}", printable(&function.name)) };
-        let (inputs, outputs) = walk.block(body, &Arc::from(region.as_str()));
+        let given = walk.lists.arguments(&function.name);
+        let (inputs, outputs) = walk.block(body, &Arc::from(region.as_str()), given);
         if is_entry {
             (walk.outline.inputs, walk.outline.outputs) = (inputs, outputs);
         }
@@ -71,26 +74,35 @@ struct OutlineWalk<'m> {
     attributes: &'m AttributeReader<'m>,
     refused: UnsupportedSet<'m>,
     outline: Outline,
+    lists: ShapeLists,
     scopes: Vec<HashMap<&'m str, Vec<ValueIndex>>>,
     undefined: Option<Span>,
 }
 
 impl<'m> OutlineWalk<'m> {
-    /// Adds the operations of a block; returns its arguments and the operands of its last operation. The
-    /// recursion is bounded by the parser's nesting limit.
-    fn block(&mut self, block: &Block, region: &Arc<str>) -> (Vec<ValueIndex>, Vec<ValueIndex>) {
+    /// Adds the operations of a block; returns its arguments and the operands of its last operation. `given`
+    /// has facts about the first arguments. The recursion is bounded by the parser's nesting limit.
+    fn block(
+        &mut self,
+        block: &Block,
+        region: &Arc<str>,
+        given: Vec<CallArgument>,
+    ) -> (Vec<ValueIndex>, Vec<ValueIndex>) {
         let text = self.attributes.text;
         let mut names = HashMap::new();
         let mut arguments = Vec::with_capacity(block.arguments.len());
-        for argument in &block.arguments {
+        let given = given.into_iter().chain(core::iter::repeat_with(CallArgument::default));
+        for (argument, given) in block.arguments.iter().zip(given) {
             let name = argument.name.of(text);
             let value_type = self.value_type(&argument.value_type, name);
+            let value_type = value_type.with_open_sizes(&given.sizes);
             let shown = match region.is_empty() {
                 true => argument_name(argument, self.attributes),
                 false => value_name(name),
             };
             let value = self.outline.add_value(shown, value_type, false);
             self.outline.values[value].is_internal = !region.is_empty();
+            self.lists.define(value, given.elements);
             names.insert(name, vec![value]);
             arguments.push(value);
         }
@@ -145,7 +157,7 @@ impl<'m> OutlineWalk<'m> {
                 path_end(region),
                 if first.is_empty() { "region" } else { &first }
             );
-            returned.push(self.block(body, &Arc::from(path.as_str())).1);
+            returned.push(self.block(body, &Arc::from(path.as_str()), Vec::new()).1);
         }
         let bodies = first_node..self.outline.nodes.len();
         let read = self.outline.nodes[first_node..].iter().flat_map(OutlineNode::read);
@@ -155,7 +167,15 @@ impl<'m> OutlineWalk<'m> {
             .collect();
         captured.sort_unstable();
         captured.dedup();
-        let types = self.result_types(operation, &names);
+        let mut types = self.result_types(operation, &names);
+        let attributes = self.attributes;
+        let listed =
+            ListedOperation { operation, attributes, outline: &self.outline, operands: &operands };
+        self.lists.record_call(&listed);
+        let elements = self.lists.computed(&listed);
+        if let Some(first) = types.first_mut().filter(|first| first.has_open_size()) {
+            *first = core::mem::take(first).with_open_sizes(&self.lists.sizes(&listed));
+        }
         let lowering = Lowering::of(&operation.name);
         let (role, rule) = self.role(lowering, operation);
         let target = match &rule {
@@ -197,6 +217,9 @@ impl<'m> OutlineWalk<'m> {
             problem,
             ..StatedNode::default()
         });
+        if let Some(&first) = node.first() {
+            self.lists.define(first, elements);
+        }
         let mut node = node.into_iter();
         if let Some(scope) = self.scopes.last_mut() {
             for names in &operation.results {

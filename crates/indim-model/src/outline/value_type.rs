@@ -115,8 +115,17 @@ impl ValueType {
 
     /// This type, with the given sizes where the file leaves a size open. A list for another rank
     /// changes nothing.
+    ///
+    /// ```
+    /// use indim_model::outline::{SymbolicSize, ValueType};
+    ///
+    /// let sizes = vec![SymbolicSize::open("x", 0), SymbolicSize::known(8)];
+    /// let given = [Some(SymbolicSize::named("N")), None];
+    /// let value_type = ValueType::new("f32", sizes).with_open_sizes(&given);
+    /// assert_eq!(value_type.to_string(), "f32[N, 8]");
+    /// ```
     #[must_use]
-    pub(crate) fn with_open_sizes(mut self, given: &[Option<SymbolicSize>]) -> ValueType {
+    pub fn with_open_sizes(mut self, given: &[Option<SymbolicSize>]) -> ValueType {
         let sizes = self.sizes.as_mut().filter(|sizes| sizes.len() == given.len());
         for (size, given) in sizes.into_iter().flatten().zip(given) {
             if let (true, Some(given)) = (size.is_open(), given) {

@@ -8,6 +8,7 @@ mod large_onnx;
 mod lint;
 mod lint_causes;
 mod lint_columns;
+mod lint_dynamic;
 mod lint_limits;
 mod lint_openvino;
 mod lint_operands;
