@@ -247,8 +247,8 @@ impl Explain {
         }
     }
 
-    /// Whether this explains a whole file, as an outline does: it takes no inputs, describes all functions, and
-    /// has no machine code.
+    /// Whether this explains a whole file, as an outline does: it takes no inputs, describes all functions,
+    /// and has no machine code.
     fn is_of_whole_file(&self) -> bool {
         self.others.is_empty() && self.function.is_none() && !self.machine_code
     }
@@ -260,7 +260,8 @@ impl Explain {
         report.map_or(String::new(), |report| format!("{}\n", report.outline().counts_text()))
     }
 
-    /// Explains a program that cannot be computed. If a node is illegal, the outline marks it among all nodes.
+    /// Explains a program that cannot be computed. If a node is illegal, the outline marks it among all
+    /// nodes.
     fn explain_illegal(&self, diagnostic: Diagnostic) -> Result<(), Failure> {
         let report = if self.is_of_whole_file() { self.outline_report().ok() } else { None };
         let Some(report) = report.filter(|report| !report.passes(false)) else {

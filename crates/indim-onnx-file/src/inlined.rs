@@ -75,7 +75,8 @@ impl<'f> Counter<'f> {
         body
     }
 
-    /// Adds nodes to a body. A region that is damaged or nested too deep counts nothing: the reader reports it.
+    /// Adds nodes to a body. A region that is damaged or nested too deep counts nothing: the reader reports
+    /// it.
     fn add(
         &self,
         nodes: &[Arc<BodyNode>],

@@ -1,4 +1,5 @@
-//! Sparse initializers: arrays of which the file has only some elements, with their positions; the others are 0.
+//! Sparse initializers: arrays of which the file has only some elements, with their positions; the others
+//! are 0.
 
 use bytes::Bytes;
 use indim_model::{FormatErrorKind, integers};

@@ -62,7 +62,8 @@ pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_
     diagnose_with_repairs(error, operation, operands, &find_repairs(error))
 }
 
-/// The diagnostic of [`diagnose`] with only these repairs, for callers that have searched them or show others.
+/// The diagnostic of [`diagnose`] with only these repairs, for callers that have searched them or show
+/// others.
 ///
 /// ```
 /// use indim_shape::{OperandLabel, RuleSet, Shape, diagnose_with_repairs};

@@ -1,8 +1,8 @@
-//! Lists from which a program computes shapes (`get_dimension_size`, `reshape`, `concatenate`), with the names
-//! of open sizes, and the sizes that they give to dynamic operations.
+//! Lists from which a program computes shapes (`get_dimension_size`, `reshape`, `concatenate`), with the
+//! names of open sizes, and the sizes that they give to dynamic operations.
 //!
-//! A function that one operation calls has the lists and sizes of its operands: JAX writes the size of an open
-//! batch as an argument of the function.
+//! A function that one operation calls has the lists and sizes of its operands: JAX writes the size of an
+//! open batch as an argument of the function.
 
 use std::collections::HashMap;
 
@@ -155,8 +155,8 @@ impl ListedOperation<'_, '_> {
         value.value_type.sizes.as_ref()?.get(usize::try_from(axis).ok()?).cloned()
     }
 
-    /// The axis in the pretty form, `get_dimension_size %x, dim = 0 : ..`: the parser keeps no attributes of an
-    /// operation without a lowering.
+    /// The axis in the pretty form, `get_dimension_size %x, dim = 0 : ..`: the parser keeps no attributes
+    /// of an operation without a lowering.
     fn pretty_axis(&self) -> Option<i64> {
         let parts = self.attributes.text.get(self.operation.span.end..)?.split(':').next()?;
         let (_, axis) = parts.split_once("dim")?;

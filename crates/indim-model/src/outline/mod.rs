@@ -8,8 +8,9 @@
 //! * `stated.rs`: builds outlines of formats that state all types; `axis_pair.rs`: operand axes whose
 //!   sizes must agree.
 //! * `contradiction.rs`: contradictions between stated types and the types that nodes compute.
-//! * `counts.rs`: the numbers of verdicts; `text.rs`: an outline as text; `needed.rs`: the nodes that a run needs, and the values that replace
-//!   opaque ones; `stages.rs`: the stages of a run whose sizes depend on data.
+//! * `counts.rs`: the numbers of verdicts; `text.rs`: an outline as text; `needed.rs`: the nodes that a run
+//!   needs, and the values that replace opaque ones; `stages.rs`: the stages of a run whose sizes depend on
+//!   data.
 
 mod axis_pair;
 mod broadcast;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::lint::LintReport;
 
 impl LintReport {
-    /// The object of [`LintReport::to_json`], with all inputs, nodes and outputs. The finding of a node has its
-    /// index as `node_index`.
+    /// The object of [`LintReport::to_json`], with all inputs, nodes and outputs. The finding of a node has
+    /// its index as `node_index`.
     ///
     /// ```
     /// use indim::formats::{LintOptions, LintReport, SourceFile};
