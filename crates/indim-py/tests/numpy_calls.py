@@ -454,6 +454,9 @@ FUNCTIONS = {
         lambda np, a: _written(a.x, lambda x: np.put_along_axis(x, np.array([[3], [0], [1]]), 1, 1)),
     ],
     "putmask": [lambda np, a: _written(a.x, lambda x: np.putmask(x, a.mask, a.v[:3]))],
+    "poly": [lambda np, a: np.poly(a.v[:3].real), lambda np, a: np.poly(a.v[:0].real)],
+    "polydiv": [lambda np, a: np.polydiv(a.v, [2, 1]), lambda np, a: np.polydiv(a.v[:1], a.v + 1j)],
+    "polymul": [lambda np, a: np.polymul(a.v, a.v[:2]), lambda np, a: np.polymul([0, 1], a.v)],
     "polyder": [lambda np, a: np.polyder(a.v), lambda np, a: np.polyder(a.long, 3)],
     "polyfit": [
         lambda np, a: np.polyfit([0.0, 1.0, 2.0, 4.0], a.v, 2),
@@ -494,6 +497,7 @@ FUNCTIONS = {
     "take_along_axis": [lambda np, a: np.take_along_axis(a.x, a.i, 0)],
     "tile": [lambda np, a: np.tile(a.x, (2, 1, 2))],
     "trace": [lambda np, a: np.trace(a.x), lambda np, a: np.trace(a.c, 1, 0, 2)],
+    "trim_zeros": [lambda np, a: np.trim_zeros(a.v), lambda np, a: np.trim_zeros(a.v * 0, "f")],
     "trapezoid": [
         lambda np, a: np.trapezoid(a.x),
         lambda np, a: np.trapezoid(a.x, [0, 1, 3, 4.5]),

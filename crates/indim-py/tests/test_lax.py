@@ -78,3 +78,21 @@ def test_and_and_or_are_of_bits(axes):
                 np.testing.assert_array_equal(result, expected)
         with pytest.raises(TypeError, match="takes truth values and whole numbers, not float64"):
             function(x * 1.0, axes)
+
+
+def test_functions_that_are_compositions():
+    x, n = np.array([[1.0, 3.0, 2.0]]), np.array([2, 3, 1])
+    np.testing.assert_array_equal(lax.pow(x[0], n), x[0] ** n)
+    np.testing.assert_array_equal(lax.square(n), n**2)
+    np.testing.assert_array_equal(lax.tile(x, (2, 1)), np.tile(x, (2, 1)))
+    np.testing.assert_array_equal(lax.reduce_xor(n, (0,)), 0)
+    values, places = lax.approx_max_k(x, 2, recall_target=0.9)
+    assert values.tolist() == [[3, 2]] and places.tolist() == [[1, 2]]
+    assert lax.approx_min_k(x, 1)[0].tolist() == [[1]]
+    assert lax.broadcast_to_rank(n, 3).shape == (1, 1, 3) and lax.broadcast_shapes((2, 1), (3,)) == (2, 3)
+    for name in ("gather", "igamma", "conv_transpose"):
+        with pytest.raises(AttributeError, match="(write|Compose)"):
+            getattr(lax, name)
+    for module in (indim.tree, indim.tree_util, indim.nn, indim.scipy.special, indim.scipy.stats):
+        with pytest.raises(AttributeError, match=f"{module.__name__} has no 'unheard_of'"):
+            module.unheard_of

@@ -158,3 +158,21 @@ def test_associative_scan_of_trees():
     np.testing.assert_allclose(products, np.cumprod(x[:, ::-1], 1)[:, ::-1])
     with pytest.raises(ValueError, match="equal sizes"):
         indim.lax.associative_scan(longest, {"sum": x, "max": x[1:]})
+
+
+def test_arrays_of_dask_and_xarray_without_a_compiled_function():
+    da, xr = pytest.importorskip("dask.array"), pytest.importorskip("xarray")
+    b = np.arange(24.0).reshape(3, 8)
+    expected = indim.linear_recurrence(0.5, b, axis=0)
+    found = indim.linear_recurrence(0.5, da.from_array(b, chunks=(3, 4)), axis=0)
+    assert isinstance(found, da.Array)
+    np.testing.assert_array_equal(found.compute(), expected)
+    labelled = xr.DataArray(b, dims=("t", "x"), coords={"t": [5, 6, 7]})
+    for axis in ("t", 0, -2):
+        found = indim.linear_recurrence(0.5, labelled, axis=axis, initial=0.0)
+        np.testing.assert_array_equal(found.values, expected)
+        assert found.dims == ("t", "x") and found.t.values.tolist() == [5, 6, 7]
+    decay = xr.DataArray(np.full(8, 0.5), dims="x")
+    np.testing.assert_array_equal(indim.linear_recurrence(labelled * 0 + decay, labelled, axis="t"), expected)
+    with pytest.raises(TypeError, match="initial.data"):
+        indim.linear_recurrence(decay, labelled, axis="t", initial=decay)

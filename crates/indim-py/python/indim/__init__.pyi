@@ -645,6 +645,7 @@ def unique(
     return_index: bool = ...,
     return_inverse: bool = ...,
     return_counts: bool = ...,
+    axis: int | None = ...,
     *,
     equal_nan: bool = ...,
     size: int | None = ...,

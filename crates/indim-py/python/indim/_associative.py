@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 
 import numpy as np
 
-from . import _functions
+from . import _foreign, _functions
+from ._foreign import package_of
 from ._functions import asarray, recorded
+from ._jit import jit
 from ._loops import record_or_run
 from ._shape_functions import axis_index, weakly_promoted
-from ._tracing import ACCUMULATIONS
+from ._tracing import ACCUMULATIONS, running_recording
 from ._trees import filled, leaves_of
 
 #: Elements that are combined one after another; their totals are scanned in runs again.
@@ -103,12 +106,41 @@ def linear_recurrence(a, b, axis=-1, *, initial=None, reverse=False):
     Exponential averages and filters are such recurrences. ``a`` and ``b`` broadcast to one shape; ``initial``
     broadcasts to this shape without the axis. With ``reverse`` the recurrence runs from the last element to
     the first. Floats are computed in 64 bits and rounded once. The order is that of a scan in runs of 16.
+    Arrays may be of Dask, and DataArrays, whose axis may be a name.
     """
     given = (a, b) if initial is None else (a, b, initial)
+    if _foreign.is_labelled(given) and running_recording() is None:
+        return _labelled_recurrence(a, b, axis, initial, reverse)
+    if running_recording() is None and any(package_of(value) is not None for value in given):
+        # An engine computes with arrays of these packages in compiled functions.
+        return _compiled_recurrence(operator.index(axis), bool(reverse), initial is not None)(*given)
     dtype = weakly_promoted(*given)
     a, b, *initial = (recorded(value).astype(dtype) for value in given)
     attributes = _attributes(axis, max(a.ndim, b.ndim), reverse) + [("initial", value) for value in initial]
     return _functions.apply("linear_recurrence", (a, b), attributes, "numpy")
+
+
+def _labelled_recurrence(a, b, axis, initial, reverse):
+    """``linear_recurrence`` of DataArrays, which meet by name; ``axis`` is a name, or a position in the
+    result."""
+    import xarray
+
+    if _foreign.is_labelled((initial,)):
+        raise TypeError("`initial` of linear_recurrence is an array without labels: write `initial.data`")
+    dims = list(dict.fromkeys(dim for value in (a, b) for dim in getattr(value, "dims", ())))
+    axis = dims.index(axis) if axis in dims else axis_index(operator.index(axis), len(dims))
+
+    def compute(a, b):
+        return linear_recurrence(a, b, axis, initial=initial, reverse=reverse)
+
+    return xarray.apply_ufunc(compute, a, b, join="exact", dask="allowed")
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled_recurrence(axis, reverse, has_initial):
+    if has_initial:
+        return jit(lambda a, b, initial: linear_recurrence(a, b, axis, initial=initial, reverse=reverse))
+    return jit(lambda a, b: linear_recurrence(a, b, axis, reverse=reverse))
 
 
 def cumlogsumexp(operand, axis=0, reverse=False):

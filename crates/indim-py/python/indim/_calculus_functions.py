@@ -1,9 +1,7 @@
-"""NumPy's differences, integrals, convolutions and polynomials, on traced values: compositions."""
+"""NumPy's differences, integrals and convolutions, on traced values: compositions."""
 
 from __future__ import annotations
 
-import operator
-import warnings
 
 import numpy as np
 
@@ -11,7 +9,7 @@ from . import _view_functions
 from ._functions import asarray
 from ._numbers import plain_value
 from ._shape_functions import along, axis_index, axis_indices, masked, promoted
-from ._tracing import Tracer, has_tracer, implements
+from ._tracing import Tracer, implements
 
 _windows = _view_functions.define("numpy")["sliding_window_view"]
 
@@ -201,102 +199,3 @@ def _correlate(a, v, mode="valid"):
     a, v = _vectors("correlate", a, v)
     v = np.conj(v) if v.dtype.kind == "c" else v
     return _correlated(a, v, mode) if v.shape[0] <= a.shape[0] else _correlated(v, a, mode)[::-1]
-
-
-# Polynomials, the highest power first.
-
-
-@implements(np.polyadd)
-def _polyadd(a1, a2):
-    return np.add(*_of_one_length(a1, a2))
-
-
-@implements(np.polysub)
-def _polysub(a1, a2):
-    return np.subtract(*_of_one_length(a1, a2))
-
-
-def _of_one_length(*polynomials):
-    """Polynomials with zeros before their highest powers."""
-    arrays = [np.atleast_1d(asarray(polynomial)) for polynomial in polynomials]
-    longest = max(array.shape[0] for array in arrays)
-    return [np.pad(array, (longest - array.shape[0], 0)) for array in arrays]
-
-
-@implements(np.polyder)
-def _polyder(p, m=1):
-    if m < 0:
-        raise ValueError("Order of derivative must be positive (see polyint)")
-    p = asarray(p)
-    for _ in range(m):
-        p = p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
-    return p
-
-
-@implements(np.polyint)
-def _polyint(p, m=1, k=None):
-    if m < 0:
-        raise ValueError("Order of integral must be positive (see polyder)")
-    constants = np.atleast_1d(asarray(np.zeros(m) if k is None else k))
-    if constants.shape[0] == 1 and m > 1:
-        constants = np.broadcast_to(constants, (m,))
-    if constants.shape[0] < m:
-        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
-    p = asarray(p)
-    for at in range(m):
-        p = np.concatenate([p / np.arange(p.shape[0], 0, -1), constants[at : at + 1]])
-    return p
-
-
-@implements(np.polyval)
-def _polyval(p, x):
-    p = p if isinstance(p, Tracer) else np.asarray(plain_value(p))
-    if isinstance(p, Tracer) and p.ndim != 1:
-        raise TypeError("the coefficients of np.polyval have one axis while a function is traced")
-    # The steps are those of NumPy, with its first step and its element types.
-    x = asarray(x)
-    value = np.zeros_like(x)
-    for at in range(p.shape[0]):
-        value = value * x + p[at]
-    return value
-
-
-@implements(np.vander)
-def _vander(x, N=None, increasing=False):
-    x = asarray(x)
-    if x.ndim != 1:
-        raise ValueError("x must be a one-dimensional array or sequence.")
-    count = x.shape[0] if N is None else N
-    dtype = np.promote_types(x.dtype, int)
-    columns = np.broadcast_to(x.astype(dtype)[:, None], (x.shape[0], max(count - 1, 0)))
-    ones = np.ones((x.shape[0], min(count, 1)), dtype)
-    powers = np.concatenate([ones, np.cumprod(columns, axis=1, dtype=dtype)], axis=1)
-    return powers if increasing else powers[:, ::-1]
-
-
-@implements(np.polyfit)
-def _polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
-    if has_tracer((x, w, deg)) or full or cov:
-        raise TypeError(
-            "numpy.polyfit factorises a matrix of x and w, and gives the coefficients alone while a function "
-            "is traced: have x and w known then, from outside or in `static=`, without `full` and `cov`"
-        )
-    x, y, order = np.asarray(x) + 0.0, asarray(y) + 0.0, operator.index(deg) + 1
-    if order < 1:
-        raise ValueError("expected deg >= 0")
-    if x.ndim != 1 or x.size == 0:
-        raise TypeError("expected 1D vector for x" if x.size else "expected non-empty vector for x")
-    if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
-        raise TypeError("expected 1D or 2D array for y, of the same length as x")
-    terms = np.vander(x, order)
-    if w is not None:
-        w = np.asarray(w) + 0.0
-        if w.shape != x.shape:
-            raise TypeError("expected w and y to have the same length")
-        terms, y = terms * w[:, None], y * (w[:, None] if y.ndim == 2 else w)
-    scale = np.sqrt((terms * terms).sum(axis=0))
-    rcond = len(x) * np.finfo(x.dtype).eps if rcond is None else rcond
-    coefficients, _, rank, _ = np.linalg.lstsq(terms / scale, y, rcond)
-    if rank != order:
-        warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=4)
-    return coefficients / (scale[:, None] if y.ndim == 2 else scale)

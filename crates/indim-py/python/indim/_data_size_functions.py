@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from . import _sizes_from_data
 from ._advice import refuse_given
+from ._data_stages import positions_below
 from ._functions import asarray
+from ._shape_functions import axis_index
 from ._tracing import Tracer, implements
 
 
@@ -48,10 +52,9 @@ def _unique(
     equal_nan=True,
     sorted=True,
 ):
-    if axis is not None and not (ar.ndim == 1 and axis in (0, -1)):
-        raise TypeError("numpy.unique along an axis cannot be traced, because it compares whole slices")
+    axis = None if axis is not None and ar.ndim == 1 and axis in (0, -1) else axis
     returned = (return_index, return_inverse, return_counts)
-    return _sizes_from_data.unique(ar, *returned, equal_nan=equal_nan)
+    return _sizes_from_data.unique(ar, *returned, axis, equal_nan=equal_nan)
 
 
 if hasattr(np, "unique_all"):
@@ -89,10 +92,70 @@ def _setdiff1d(ar1, ar2, assume_unique=False):
 
 @implements(np.intersect1d)
 def _intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
-    refuse_given("intersect1d", return_indices=return_indices or None)
     ar1, ar2 = np.ravel(asarray(ar1)), np.ravel(asarray(ar2))
-    values = np.sort(ar1) if assume_unique else _unique(ar1)
-    return _sizes_from_data.compress(np.isin(values, ar2), values).astype(np.result_type(ar1, ar2))
+    dtype = np.result_type(ar1, ar2)
+    if not return_indices:
+        values = np.sort(ar1) if assume_unique else _unique(ar1)
+        return _sizes_from_data.compress(np.isin(values, ar2), values).astype(dtype)
+    (values, first), (others, second) = (_with_indices(array, assume_unique) for array in (ar1, ar2))
+    is_common = np.isin(values, others)
+    found = _sizes_from_data.compress(is_common, values).astype(dtype)
+    of_first = _sizes_from_data.compress(is_common, first)
+    return found, of_first, second[np.searchsorted(others, found)]
+
+
+def _with_indices(array, is_unique):
+    """The different elements of an array in ascending order, and where each occurs first."""
+    if not is_unique:
+        return _unique(array, return_index=True) if isinstance(array, Tracer) else np.unique(array, True)
+    order = np.argsort(array, kind="stable")
+    return array[order], order
+
+
+@implements(np.trim_zeros)
+def _trim_zeros(filt, trim="fb", axis=None):
+    filt, trim = asarray(filt), trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    if filt.ndim != 1 or axis not in (None, 0, -1):
+        raise TypeError("numpy.trim_zeros takes one axis while a function is traced: write slices")
+    return trimmed(filt, "f" in trim, "b" in trim)
+
+
+def trimmed(x, at_front, at_back):
+    """A traced array of one axis without zeros at its ends."""
+    places = np.cumsum(np.ones_like(x, np.int64)) - 1
+    count, is_set = np.sum(np.ones_like(x, np.int64)), x != 0
+    first = np.min(np.where(is_set, places, count), initial=np.iinfo(np.int64).max) if at_front else 0
+    end = np.max(np.where(is_set, places, -1), initial=-1) + 1 if at_back else count
+    first = np.minimum(first, end)
+    advice = "write a slice with known ends, `x[first:end]`"
+    kept = positions_below(end - first, "how many elements are no zeros at an end", advice)
+    return np.take(x, kept + first, axis=0, mode="clip")
+
+
+@implements(np.repeat)
+def _repeat(a, repeats, axis=None):
+    a = asarray(a)
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    axis = axis_index(operator.index(axis), a.ndim)
+    if not isinstance(repeats, Tracer):
+        return np.take(a, np.repeat(np.arange(a.shape[axis]), repeats), axis, mode="clip")
+    if repeats.dtype.kind not in "biu":
+        raise TypeError(f"numpy.repeat takes counts of whole numbers, not {repeats.dtype}")
+    if repeats.ndim > 1:
+        raise ValueError("numpy.repeat takes one count, or one for each part along the axis")
+    counts = np.broadcast_to(repeats.astype(np.int64), (a.shape[axis],))
+    ends = np.cumsum(counts)
+    # A negative number is no size.
+    total = np.where(np.any(counts < 0), -1, np.max(ends, initial=0))
+    places = positions_below(
+        total,
+        "how many elements numpy.repeat gives",
+        "write indim.numpy.repeat(x, counts, total_repeat_length=n), or pass counts in `static=`",
+    )
+    return np.take(a, np.searchsorted(ends, places, side="right"), axis, mode="clip")
 
 
 @implements(np.setxor1d)

@@ -54,9 +54,14 @@ def complete(namespace):
         "clip": _clip(namespace["clip"]),
         "bfloat16": ScalarType("bfloat16"),
         "bool_": ScalarType("bool"),
+        "complex_": ScalarType("complex128"),
+        "float_": ScalarType("float64"),
+        "int4": ScalarType("int4"),
+        "uint4": ScalarType("uint4"),
         "full": full,
         "ndarray": ndarray,
         "put_along_axis": put_along_axis,
+        "repeat": repeat,
         "sort": _always_stable(namespace["sort"]),
         "take": _take(namespace["take"]),
         "where": _where(namespace["where"]),
@@ -296,6 +301,22 @@ def full(shape, fill_value, dtype=None, *, device=None):
     if recording is None:
         return np.full(shape, fill_value, dtype)
     return np.broadcast_to(recording.tracer(np.asarray(fill_value, dtype), "constant"), shape)
+
+
+def repeat(a, repeats, axis=None, *, total_repeat_length=None):
+    """``np.repeat``; with ``total_repeat_length`` the result has this size: further parts are left out, and
+    missing ones repeat the last part."""
+    a, counts = _functions.recorded(a), _functions.asarray(repeats)
+    if total_repeat_length is None:
+        if isinstance(counts, Tracer) and not isinstance(a, Tracer):
+            a = counts._recording.tracer(a, "a")
+        return np.repeat(a, counts if isinstance(counts, Tracer) else repeats, axis)
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    axis = _shape_functions.axis_index(axis, a.ndim)
+    ends = np.cumsum(np.broadcast_to(counts, (a.shape[axis],)))
+    places = np.searchsorted(ends, np.arange(total_repeat_length), side="right")
+    return np.take(a, np.minimum(places, a.shape[axis] - 1), axis)
 
 
 def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):

@@ -13,6 +13,7 @@ from ._functions import asarray
 from ._jax_numpy import as_traced
 from ._products import einsum, matmul
 from ._shape_functions import axis_index
+from ._sorting import top_k
 
 
 def dot(lhs, rhs, *, precision=None, preferred_element_type=None):
@@ -263,3 +264,56 @@ def pad(operand, padding_value, padding_config):
             parts.insert(place, np.full_like(operand, padding_value, shape=tuple(shape)))
         operand = np.concatenate(parts, axis=axis)
     return operand
+
+
+def pow(x, y, *, broadcast_dimensions=None, out=None):
+    """``x`` to the power ``y``; whole exponents of floats take the type of ``x``."""
+    base, exponent = (getattr(value, "dtype", None) for value in (x, y))
+    if base is not None and exponent is not None and exponent.kind in "iu" and base.kind in "fcV":
+        y = y.astype(base)
+    return xla.pow(x, y, broadcast_dimensions=broadcast_dimensions, out=out)
+
+
+def square(x, *, out=None):
+    """``x * x``, also of integers."""
+    kind = getattr(getattr(x, "dtype", None), "kind", None)
+    return xla.multiply(x, x, out=out) if kind in ("i", "u") else xla.square(x, out=out)
+
+
+def reduce_xor(operand, axes):
+    """The exclusive or of truth values, or of the bits of whole numbers, over these axes."""
+    return np.bitwise_xor.reduce(asarray(operand), axis=tuple(operator.index(axis) for axis in axes))
+
+
+def approx_max_k(operand, k, reduction_dimension=-1, **hints):
+    """The ``k`` greatest elements and their positions, exactly; JAX's hints have no effect."""
+    _check_hints("approx_max_k", hints)
+    return top_k(operand, k, reduction_dimension)
+
+
+def approx_min_k(operand, k, reduction_dimension=-1, **hints):
+    """The ``k`` smallest elements and their positions, exactly; JAX's hints have no effect."""
+    _check_hints("approx_min_k", hints)
+    return top_k(operand, k, reduction_dimension, largest=False)
+
+
+def _check_hints(name, hints):
+    unknown = hints.keys() - {"recall_target", "reduction_input_size_override", "aggregate_to_topk"}
+    if unknown:
+        raise TypeError(f"lax.{name} takes no {', '.join(sorted(unknown))}")
+
+
+def broadcast_to_rank(x, rank):
+    """``x`` with new axes of size 1 before its own, up to this number of axes."""
+    x = asarray(x)
+    if rank < x.ndim:
+        raise ValueError(f"lax.broadcast_to_rank: an array of {x.ndim} axes has no rank {rank}")
+    return np.expand_dims(x, tuple(builtins.range(rank - x.ndim)))
+
+
+def tile(operand, reps):
+    """The array repeated along each axis."""
+    operand = asarray(operand)
+    if len(reps) != operand.ndim:
+        raise ValueError(f"lax.tile takes {operand.ndim} numbers for {operand.ndim} axes, not {len(reps)}")
+    return np.tile(operand, tuple(reps))

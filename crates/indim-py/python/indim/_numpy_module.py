@@ -149,6 +149,18 @@ _LAID_OUT = {"asfortranarray", "require"}
 _CONSTANT = {"arange", "diag", "eye", "fromfunction", "fromiter", "identity", "indices", "linspace", "tri"}
 
 
+def _counted(function):
+    """A function whose second argument is traced for an array of numbers: ``np.repeat``, ``np.roll``."""
+
+    @functools.wraps(function)
+    def counted(a, counts, *args, **kwargs):
+        if has_tracer(counts) and not isinstance(a, Tracer):
+            a = as_traced(np.asarray(a))
+        return function(a, counts, *args, **kwargs)
+
+    return counted
+
+
 def _replacement(name):
     """What stands for the name of NumPy."""
     found = getattr(np, name)
@@ -160,6 +172,8 @@ def _replacement(name):
         return vectorize
     if name in _LAID_OUT:
         return _laid_out(found)
+    if name in ("repeat", "roll"):
+        return _counted(found)
     if name in ("r_", "c_"):
         return _Joined(found)
     for names, make in ((_FILLED, _filled), (_MADE, _made), (_CONSTANT, _constant)):

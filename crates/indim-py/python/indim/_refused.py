@@ -20,19 +20,12 @@ REFUSED = {
     "in1d": (_SIZE, "write `np.isin(x, values)`"),
     "may_share_memory": (_MEMORY, "leave it out: operations return new arrays"),
     "min_scalar_type": (_ELEMENTS, "write `x.dtype`"),
-    "poly": (
-        "its result depends on whether roots are conjugate",
-        "write `np.convolve(p, np.stack([1, -root]))` for each root",
-    ),
-    "polydiv": ("it drops zeros, so " + _SIZE, "write the steps of the division by slices"),
-    "polymul": ("it drops leading zeros, so " + _SIZE, "write `np.convolve(p, q)`"),
     "real_if_close": ("the type of its result depends on data", "write `x.real`"),
     "save": (_ELEMENTS, _AFTER),
     "savetxt": (_ELEMENTS, _AFTER),
     "savez": (_ELEMENTS, _AFTER),
     "savez_compressed": (_ELEMENTS, _AFTER),
     "shares_memory": (_MEMORY, "leave it out: operations return new arrays"),
-    "trim_zeros": (_SIZE, "write a slice with known ends, `x[first:end]`"),
 }
 
 #: Ufuncs by name: the reason, and the advice.
@@ -104,6 +97,9 @@ def ufunc_message(name):
 
 def method_message(value, name):
     """The message for a method or attribute that the traced value called ``value`` lacks."""
+    if name == "__dlpack__":
+        advice = "leave `from_dlpack` out, because it is an array already"
+        return f"`{value}` is traced, and a traced value has no `{name}`: {advice}"
     if name in REFUSED_METHODS:
         return f"`{value}` is traced, and a traced value has no `{name}`: {REFUSED_METHODS[name]}"
     return (

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _masks
 from ._scatters import scatter
+from ._shape_functions import axis_index
 from ._data_stages import positions_of
 from ._tracing import Tracer, has_tracer, tracer_of
 from ._view_functions import _array
@@ -109,12 +110,14 @@ def unique(
     return_index=False,
     return_inverse=False,
     return_counts=False,
+    axis=None,
     *,
     equal_nan=True,
     size=None,
     fill_value=None,
 ):
     """The different elements of ``x``, in ascending order, and on request where and how often they occur.
+    With ``axis`` the different slices, in the order of their first elements, then of their second ones.
 
     ``size`` is their number: further ones are left out, and missing ones are ``fill_value``, without which
     they repeat the least element. Their index is that of the least element, and their count is 0. The inverse
@@ -127,9 +130,13 @@ def unique(
     x = _array(x, "x")
     returned = (return_index, return_inverse, return_counts)
     if size is None:
-        if isinstance(x, Tracer):
-            return _unique_in_stages(x, *returned, equal_nan)
-        return np.unique(x, *returned, equal_nan=equal_nan)
+        if not isinstance(x, Tracer):
+            return np.unique(x, *returned, axis, equal_nan=equal_nan)
+        if axis is not None:
+            return _unique_slices(x, returned, axis)
+        return _unique_in_stages(x, *returned, equal_nan)
+    if axis is not None and x.ndim > 1:
+        raise TypeError("unique with `size` takes no `axis`: leave out `size`, or compare numbers of slices")
     if 0 in _shape(x):
         raise ValueError("an empty array has no element to repeat: write np.full(size, fill_value)")
     order = np.argsort(x.reshape(-1), kind="stable")
@@ -148,26 +155,60 @@ def unique(
     return tuple(results) if len(results) > 1 else results[0]
 
 
+#: Maximum number of elements of a slice that ``unique`` compares: each is a key of one sort.
+MAX_SLICE = 256
+
+
+def _unique_slices(x, returned, axis):
+    """``unique`` of the slices of a traced array along an axis, without a size."""
+    axis = axis_index(operator.index(axis), x.ndim)
+    x = np.moveaxis(x, axis, 0)
+    count, slices = int(np.prod(x.shape[1:], dtype=object)), x.shape[1:]
+    if not 1 <= count <= MAX_SLICE:
+        raise TypeError(
+            f"unique compares slices of 1 to {MAX_SLICE} elements while a function is traced, not {count}: "
+            "call np.unique on the result, or compare one number for each slice"
+        )
+    rows = x.reshape(x.shape[0], count)
+    order = np.lexsort(tuple(rows[:, place] for place in reversed(range(count))))
+    rows = rows[order]
+    # NumPy compares slices with NaN as different.
+    differs = np.any(rows[1:] != rows[:-1], axis=1)
+    starts = np.concatenate([np.ones_like(rows[:1, 0], np.bool_), differs])
+    positions = positions_of(starts, *_no_size("unique"))
+    found = np.moveaxis(np.take(rows, positions, axis=0).reshape(-1, *slices), 0, axis)
+    return _with_places(found, returned, order, starts, positions, None)
+
+
+def _with_places(found, returned, order, starts, positions, shape):
+    """The results of ``unique``: where and how often the elements ``found`` occur, as far as requested."""
+    results = [found]
+    if returned[0]:
+        results.append(order[positions])
+    if returned[1]:
+        ranks = np.cumsum(starts, dtype=np.int64) - 1
+        inverse = scatter("scatter_set", np.zeros_like(order), order, ranks)
+        results.append(inverse if shape is None else inverse.reshape(shape))
+    if returned[2]:
+        count = np.sum(np.ones_like(starts, np.int64)).reshape(1)
+        ends = np.concatenate([positions[1:], count])
+        results.append(ends - positions)
+    return tuple(results) if len(results) > 1 else results[0]
+
+
 def _unique_in_stages(x, return_index, return_inverse, return_counts, equal_nan):
     """``unique`` without a size, of a traced array."""
     if return_index or return_inverse:
         order = np.argsort(x.reshape(-1), kind="stable")
         elements = x.reshape(-1)[order]
     else:
-        elements = np.sort(x.reshape(-1))
+        order, elements = None, np.sort(x.reshape(-1))
     starts = _differs_from_previous(elements, equal_nan)
     positions = positions_of(starts, *_no_size("unique"))
-    results = [elements[positions]]
-    if return_index:
-        results.append(order[positions])
-    if return_inverse:
-        ranks = np.cumsum(starts, dtype=np.int64) - 1
-        results.append(scatter("scatter_set", np.zeros_like(order), order, ranks).reshape(x.shape))
-    if return_counts:
-        count = np.sum(np.ones_like(starts, np.int64)).reshape(1)
-        ends = np.concatenate([positions[1:], count])
-        results.append(ends - positions)
-    return tuple(results) if len(results) > 1 else results[0]
+    returned = return_index, return_inverse, return_counts
+    # A read of the shape ties the traced function to it.
+    shape = x.shape if return_inverse else None
+    return _with_places(elements[positions], returned, order, starts, positions, shape)
 
 
 def _differs_from_previous(elements, equal_nan):

@@ -377,8 +377,12 @@ def _of_quantiles(name, function):
         a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *,
         weights=None, interpolation=None
     ):
-        refuse_given(name, out=out, weights=weights, interpolation=interpolation)
+        refuse_given(name, out=out, interpolation=interpolation)
         keepdims = bool(keepdims) and keepdims is not np._NoValue
+        if weights is not None:
+            from ._weighted_quantiles import weighted
+
+            return weighted(name, a, q, axis, weights, method, keepdims)
         return function(a, q, axis, method=method, keepdims=keepdims)
 
     return handler

@@ -322,7 +322,7 @@ class Tracer:
         )
 
     def __getattr__(self, name):
-        if name.startswith("_"):
+        if name.startswith("_") and name != "__dlpack__":
             raise AttributeError(name)
         raise AttributeError(_refused.method_message(self._value_text, name))
 

@@ -108,7 +108,30 @@ def _fliplr(m):
 
 @implements(np.roll)
 def _roll(a, shift, axis=None):
-    return _FUNCTIONS["roll"](a, shift, axis)
+    shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
+    if not any(isinstance(item, Tracer) for item in shifts):
+        return _FUNCTIONS["roll"](a, shift, axis)
+    if isinstance(shift, Tracer) and shift.ndim == 1:
+        shifts = [shift[place] for place in range(shift.shape[0])]
+    a = _functions.asarray(a)
+    if axis is None:
+        return _rolled(np.ravel(a), sum(shifts), 0).reshape(a.shape)
+    axes = list(axis) if isinstance(axis, (tuple, list)) else [axis]
+    count = max(len(shifts), len(axes))
+    if not all(len(items) in (1, count) for items in (shifts, axes)):
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    for shift, axis in zip(shifts * (count // len(shifts)), axes * (count // len(axes))):
+        a = _rolled(a, shift, axis)
+    return a
+
+
+def _rolled(a, shift, axis):
+    """``roll`` along one axis by a traced number."""
+    if np.ndim(shift) != 0:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    size = a.shape[axis]
+    places = (np.arange(size) - shift) % max(size, 1)
+    return np.take(a, places, axis, mode="clip")
 
 
 @implements(np.pad)
@@ -162,14 +185,6 @@ def _ediff1d(ary, to_end=None, to_begin=None):
     if to_begin is None and to_end is None:
         return differences
     return np.concatenate([ends[0], differences, ends[1]])
-
-
-@implements(np.repeat)
-def _repeat(a, repeats, axis=None):
-    if axis is None:
-        a, axis = np.ravel(a), 0
-    indices = np.repeat(np.arange(a.shape[axis]), repeats)
-    return np.take(a, indices, axis, mode="clip")
 
 
 @implements(np.tile)

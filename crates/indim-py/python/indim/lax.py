@@ -10,10 +10,11 @@ from ._collectives import all_gather, all_to_all, axis_index, axis_size, pmax, p
 from ._custom_derivatives import custom_jvp
 from ._functions import asarray, broadcast_in_dim, convert_element_type, expand_dims, reshape, transpose
 from ._jax_numpy import as_traced, full
-from ._lax_functions import argmax, argmin, batch_matmul, broadcast, broadcasted_iota, collapse, cummax
-from ._lax_functions import cummin, cumprod, cumsum, dot, dot_general, full_like, index_in_dim, integer_pow
-from ._lax_functions import pad, reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod, reduce_sum, rev
-from ._lax_functions import select_n, slice, slice_in_dim, sort, sort_key_val, split, squeeze
+from ._lax_functions import approx_max_k, approx_min_k, argmax, argmin, batch_matmul, broadcast
+from ._lax_functions import broadcast_to_rank, broadcasted_iota, collapse, cummax, cummin, cumprod, cumsum
+from ._lax_functions import dot, dot_general, full_like, index_in_dim, integer_pow, pad, pow, reduce_and
+from ._lax_functions import reduce_max, reduce_min, reduce_or, reduce_prod, reduce_sum, reduce_xor, rev
+from ._lax_functions import select_n, slice, slice_in_dim, sort, sort_key_val, split, square, squeeze, tile
 from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._sorting import top_k
 from .xla import dynamic_slice, dynamic_update_slice
@@ -22,6 +23,8 @@ from ._windows import conv, conv_general_dilated, reduce, reduce_window
 
 __all__ = [
     *("all_gather", "all_to_all", "axis_index", "axis_size", "pmax", "pmean", "pmin", "ppermute", "psum"),
+    *("approx_max_k", "approx_min_k", "broadcast_shapes", "broadcast_to_rank", "pow", "reduce_xor", "square"),
+    "tile",
     *("argmax", "argmin", "associative_scan", "batch_matmul", "broadcast", "broadcast_in_dim"),
     *("Precision", "broadcasted_iota", "collapse", "concatenate", "cond", "conv", "conv_general_dilated"),
     "convert_element_type",
@@ -96,6 +99,11 @@ def _starts(operand, start, axis):
     return starts
 
 
+def broadcast_shapes(*shapes):
+    """The shape to which arrays of these shapes broadcast under NumPy's rule."""
+    return np.broadcast_shapes(*[tuple(shape) for shape in shapes])
+
+
 @custom_jvp
 def _without_derivative(x):
     return x
@@ -120,7 +128,29 @@ def optimization_barrier(operand):
     return operand
 
 
+#: Functions of ``jax.lax`` that indim does not have, with advice.
+_REFUSED = {
+    "bitcast_convert_type": "write x.view(dtype) before the call",
+    "conv_transpose": "write conv_general_dilated with lhs_dilation",
+    "conv_with_general_padding": "write conv_general_dilated, which takes the same paddings",
+    "custom_linear_solve": "write a while_loop, and custom_vjp for its derivative",
+    "custom_root": "write a while_loop, and custom_vjp for its derivative",
+    "fft": "write indim.fft",
+    "gather": "write an index, x[i, j], or take_along_axis",
+    "psum_scatter": "write psum, and an index at axis_index",
+    "ragged_dot": "write a product for each group",
+    "scatter": "write x.at[i].set(v)",
+    "scatter_apply": "write x.at[i].apply(f)",
+    "scatter_sub": "write x.at[i].subtract(v)",
+}
+
+
 def __getattr__(name):
+    if name in _REFUSED:
+        raise AttributeError(f"indim.lax has no {name!r}: {_REFUSED[name]}")
     if name.startswith("_") or not hasattr(xla, name):
-        raise AttributeError(f"indim.lax has no {name!r}; the operations of indim.xla are here too")
+        raise AttributeError(
+            f"indim.lax has no {name!r}; the operations of indim.xla are here too. Compose it of these, or "
+            "compute it before the call and pass it as an argument"
+        )
     return getattr(xla, name)

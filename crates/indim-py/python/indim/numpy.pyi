@@ -55,6 +55,7 @@ __all__ = [
     "clz",
     "complex128",
     "complex64",
+    "complex_",
     "compress",
     "concat",
     "concatenate",
@@ -108,6 +109,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "float_",
     "float_power",
     "floor",
     "floor_div",
@@ -136,6 +138,7 @@ __all__ = [
     "inner",
     "int16",
     "int32",
+    "int4",
     "int64",
     "int8",
     "invert",
@@ -232,6 +235,7 @@ __all__ = [
     "relu",
     "rem",
     "remainder",
+    "repeat",
     "right_shift",
     "rint",
     "rms_norm",
@@ -293,6 +297,7 @@ __all__ = [
     "trunc",
     "uint16",
     "uint32",
+    "uint4",
     "uint64",
     "uint8",
     "unique",
@@ -776,6 +781,10 @@ class ScalarType:
     def __call__(self, x: Operand = ...) -> NDArray[Any]: ...
 
 bfloat16: ScalarType
+complex_: ScalarType
+float_: ScalarType
+int4: ScalarType
+uint4: ScalarType
 bool_: ScalarType
 complex64: ScalarType
 complex128: ScalarType
@@ -847,3 +856,6 @@ def zeros(
     shape: Integers, dtype: DTypeLike | ScalarType | None = None, *, device: Any = None
 ) -> NDArray[Any]: ...
 def __getattr__(name: str) -> Any: ...
+def repeat(
+    a: Operand, repeats: Operand, axis: int | None = None, *, total_repeat_length: int | None = None
+) -> NDArray[Any]: ...

@@ -222,3 +222,10 @@ def register_dataclass(cls, data_fields=None, meta_fields=()):
     cls.__dataclass_fields__ = fields
     forget_fields()
     return cls
+
+
+def __getattr__(name):
+    raise AttributeError(
+        f"indim.tree has no {name!r}: "
+        "compose it of tree.flatten, tree.map and tree.unflatten"
+    )

@@ -33,3 +33,10 @@ __all__ = [
     *("tree_map", "tree_map_with_path", "tree_reduce", "tree_reduce_associative", "tree_structure"),
     *("tree_transpose", "tree_unflatten"),
 ]
+
+
+def __getattr__(name):
+    raise AttributeError(
+        f"indim.tree_util has no {name!r}: "
+        "compose it of tree_flatten, tree_map and tree_unflatten"
+    )

@@ -239,3 +239,10 @@ def _polynomial(x, coefficients):
     for coefficient in coefficients[1:]:
         value = value * x + coefficient
     return value
+
+
+def __getattr__(name):
+    raise AttributeError(
+        f"indim.scipy.special has no {name!r}: "
+        "call SciPy before the call and pass the result as an argument"
+    )

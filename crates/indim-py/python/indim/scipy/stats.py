@@ -157,3 +157,10 @@ poisson = _discrete(
 bernoulli = _discrete(
     lambda k, p: np.where(k == 0, np.log1p(-p), _inside(k == 1, k, np.log(p) + k * 0))
 )
+
+
+def __getattr__(name):
+    raise AttributeError(
+        f"indim.scipy.stats has no {name!r}: "
+        "call SciPy before the call and pass the result as an argument"
+    )
