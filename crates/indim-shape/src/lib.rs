@@ -109,8 +109,10 @@ pub use indim_errors::{
     MarkedLine, UnknownErrorCode, WriteDiagnosticPart, is_printable,
 };
 pub use lint::{OuterProduct, surprising_outer_product};
-pub use message::OperandLabel;
-pub use picture::{aligned_axes, diagnose, diagnose_with_repairs, draw_error};
+pub use message::{OperandLabel, SizeTexts};
+pub use picture::{
+    aligned_axes, diagnose, diagnose_named_sizes, diagnose_with_repairs, draw_error,
+};
 pub use rank_limit::{MAX_RANK, RankLimitError};
 pub use reduction_convert::{
     ReductionConversion, ReductionConversionError, ReductionRuleName, UnknownReductionRule,

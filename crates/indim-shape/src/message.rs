@@ -4,10 +4,12 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::ShapeError;
 use crate::rule::{AnyRule, RuleSet, TargetRule};
+use crate::shape::Shape;
 use crate::violation::{AxisOwner, SizedAxis, Violation};
 
 /// The name, element type and width of an operand in a drawing.
@@ -37,10 +39,14 @@ impl<'a> OperandLabel<'a> {
     }
 }
 
-/// The names of operands and result in a message.
+/// The texts of sizes; `None` for a size that is shown as its number.
+pub type SizeTexts<'a> = &'a dyn Fn(SizedAxis) -> Option<String>;
+
+/// The names of operands, result and sizes in a message.
 pub(crate) struct OperandNames<'a> {
     labels: &'a [OperandLabel<'a>],
     result: &'static str,
+    sizes: SizeTexts<'a>,
 }
 
 impl<'a> OperandNames<'a> {
@@ -55,7 +61,24 @@ impl<'a> OperandNames<'a> {
             AnyRule::Target(_) => "the target",
             _ => "the result",
         };
-        OperandNames { labels, result }
+        OperandNames { labels, result, sizes: &|_| None }
+    }
+
+    /// The same names, with texts of sizes.
+    pub(crate) fn with_sizes(self, sizes: SizeTexts<'a>) -> Self {
+        OperandNames { sizes, ..self }
+    }
+
+    /// The text of a size.
+    pub(crate) fn size(&self, of: SizedAxis) -> String {
+        (self.sizes)(of).unwrap_or_else(|| of.size.to_string())
+    }
+
+    /// The text of the shape of an operand: `[2, 3]`.
+    fn shape(&self, operand: usize, shape: &Shape) -> String {
+        let size =
+            |(axis, &size): (usize, &usize)| self.size(SizedAxis::operand(operand, axis, size));
+        format!("[{}]", shape.iter().enumerate().map(size).collect::<Vec<_>>().join(", "))
     }
 
     pub(crate) fn operand(&self, operand: usize) -> String {
@@ -112,7 +135,7 @@ pub(crate) fn write_message(
     if let Some((this, other)) = error.violation().clash() {
         let (whose, others) = (names.owner(this.owner), names.owner(other.owner));
         let [axis, other_axis] = [this, other].map(|axis| axis_text(error, axis));
-        let (size, other_size) = (this.size, other.size);
+        let (size, other_size) = (names.size(this), names.size(other));
         return write!(
             out,
             "axis {axis} of {whose} is {size}, axis {other_axis} of {others} is {other_size}"
@@ -206,9 +229,9 @@ fn write_shape_message(
             out,
             "axis {axis} of {} is {}, axis {axis} of {} is {}",
             name(operand),
-            shapes[operand][axis],
+            names.size(SizedAxis::operand(operand, axis, shapes[operand][axis])),
             name(0),
-            shapes[0][axis]
+            names.size(SizedAxis::operand(0, axis, shapes[0][axis]))
         ),
         V::ShapesDiffer { operand, axis: None } => write!(
             out,
@@ -222,7 +245,7 @@ fn write_shape_message(
             out,
             "{} of shape {} is not a scalar and differs from the others' shape",
             name(operand),
-            shapes[operand]
+            names.shape(operand, &shapes[operand])
         ),
         V::RankTooLarge { operand, rank, onto } => write!(
             out,

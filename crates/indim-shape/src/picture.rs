@@ -10,12 +10,12 @@ use alloc::vec::Vec;
 use crate::axis_map::AxisMap;
 use crate::axis_names::AxisNames;
 use crate::error::ShapeError;
-use crate::message::{OperandLabel, OperandNames, requirement, write_message};
+use crate::message::{OperandLabel, OperandNames, SizeTexts, requirement, write_message};
 use crate::repair::{Repair, find_repairs};
 use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set::maps_by_name;
 use crate::shape::Shape;
-use crate::violation::{AxisOwner, Violation};
+use crate::violation::{AxisOwner, SizedAxis, Violation};
 use crate::{Diagnostic, Mark, MarkedLine};
 
 /// Maximum distinct broadcasts that help lines offer, each in at most two lines.
@@ -80,16 +80,49 @@ pub fn diagnose_with_repairs(
     repairs: &[Repair],
 ) -> Diagnostic {
     let names = OperandNames::of_labels(operands, error.rule());
-    let headline = format!("`{operation}` {}", headline(error, &names));
+    diagnosed(error, operation, &names, repairs)
+}
+
+/// The diagnostic of [`diagnose`] without repairs, for sizes with names: `sizes` has the texts of those that
+/// are not numbers.
+///
+/// ```
+/// use indim_shape::{OperandLabel, RuleSet, Shape, SizedAxis, diagnose_named_sizes};
+///
+/// // 7 stands for the size N.
+/// let error = RuleSet::Numpy.elaborate(&[Shape::from([7, 3]), Shape::from([2])]).unwrap_err();
+/// let labels = ["x", "v"].map(|name| OperandLabel::new(name, "f32"));
+/// let name = |of: SizedAxis| (of.size == 7).then(|| "N".to_string());
+/// let diagnostic = diagnose_named_sizes(&error, "add", &labels, &name);
+/// assert_eq!(diagnostic.lines[0].text, "   x : f32[N, 3]");
+/// assert_eq!(diagnostic.lines[1].text, "   v : f32[   2]");
+/// ```
+pub fn diagnose_named_sizes(
+    error: &ShapeError,
+    operation: &str,
+    operands: &[OperandLabel<'_>],
+    sizes: SizeTexts<'_>,
+) -> Diagnostic {
+    let names = OperandNames::of_labels(operands, error.rule()).with_sizes(sizes);
+    diagnosed(error, operation, &names, &[])
+}
+
+fn diagnosed(
+    error: &ShapeError,
+    operation: &str,
+    names: &OperandNames<'_>,
+    repairs: &[Repair],
+) -> Diagnostic {
+    let headline = format!("`{operation}` {}", headline(error, names));
     let mut diagnostic = Diagnostic::new(error.error_code(), headline);
     let mut message = String::new();
-    write_message(&mut message, error, &names).expect("invariant: writing to a string succeeds");
-    diagnostic.lines = shape_lines(error, &names, &message);
+    write_message(&mut message, error, names).expect("invariant: writing to a string succeeds");
+    diagnostic.lines = shape_lines(error, names, &message);
     if diagnostic.lines.iter().all(|line| line.mark.is_none()) {
         diagnostic.remark("note", message);
     }
     diagnostic.remark(format!("rule {}", error.label()), requirement(error));
-    add_help(&mut diagnostic, (error, repairs), &names);
+    add_help(&mut diagnostic, (error, repairs), names);
     diagnostic
 }
 
@@ -168,28 +201,37 @@ fn rows<'a>(error: &'a ShapeError, names: &OperandNames<'a>) -> Vec<ShapeRow<'a>
         let columns = columns.as_ref().map(|columns| columns[operand].clone());
         let (name, element_type) = (names.plain_name(operand), names.element_type(operand));
         let name_width = names.width(operand);
-        let axes = axis_texts(error, operand, shape);
+        let axes = axis_texts(error, names, operand, shape);
         rows.push(ShapeRow { name, name_width, element_type, axes, columns });
     }
     if let Some(shape) = error.target() {
         let is_target = matches!(error.rule(), AnyRule::Target(_));
         let name = if is_target { "target" } else { "result" }.to_string();
         let name_width = name.len();
-        let axes = shape.iter().map(usize::to_string).collect();
+        let size = |(axis, &size): (usize, &usize)| names.size(SizedAxis::result(axis, size));
+        let axes = shape.iter().enumerate().map(size).collect();
         rows.push(ShapeRow { name, name_width, element_type: "", axes, columns: target_columns });
     }
     rows
 }
 
 /// The text of each axis of an operand.
-fn axis_texts(error: &ShapeError, operand: usize, shape: &Shape) -> Vec<String> {
-    let names = match error.rule() {
+fn axis_texts(
+    error: &ShapeError,
+    names: &OperandNames<'_>,
+    operand: usize,
+    shape: &Shape,
+) -> Vec<String> {
+    let axis_names = match error.rule() {
         AnyRule::Elementwise(RuleSet::Named { names }) => names.get(operand),
         _ => None,
     };
-    let text = |(axis, size): (usize, &usize)| match names.and_then(|names| names.escaped(axis)) {
-        Some(name) => format!("{name}: {size}"),
-        None => size.to_string(),
+    let text = |(axis, &size): (usize, &usize)| {
+        let size = names.size(SizedAxis::operand(operand, axis, size));
+        match axis_names.and_then(|names| names.escaped(axis)) {
+            Some(name) => format!("{name}: {size}"),
+            None => size,
+        }
     };
     shape.iter().enumerate().map(text).collect()
 }

@@ -1,11 +1,9 @@
 //! Verdicts on broadcasts of symbolic sizes. `indim-shape` decides them; this file names the sizes.
 
-use indim_shape::{
-    AnyRule, AxisMap, AxisOwner, Diagnostic, ErrorCode, OperandLabel, Repair, Shape, SizeCondition,
-    SizedAxis, UnknownSizes, diagnose_with_repairs, find_repairs,
-};
+use indim_shape::{AnyRule, AxisMap, Diagnostic, ErrorCode, Shape, SizeCondition, UnknownSizes};
 
 use super::condition::NamedCondition;
+use super::illegal::IllegalBroadcast;
 use super::size::SymbolicSize;
 use super::value_type::ValueType;
 
@@ -103,7 +101,7 @@ impl OutlineBroadcast {
 /// Numbers that stand for symbolic sizes: the smallest ones from 2 on, so that the product of sizes
 /// stays within the limit of rule E5, `too-large`.
 #[derive(Default)]
-struct Placeholders {
+pub(super) struct Placeholders {
     /// Sizes that are numbers; no placeholder equals one of them.
     known: Vec<i64>,
     /// The placeholder of each symbolic size.
@@ -127,8 +125,13 @@ impl Placeholders {
         number
     }
 
+    /// Whether a size has a name.
+    pub(super) fn has_symbols(&self) -> bool {
+        !self.symbols.is_empty()
+    }
+
     /// The size for which a number stands.
-    fn size(&self, number: usize) -> SymbolicSize {
+    pub(super) fn size(&self, number: usize) -> SymbolicSize {
         let symbol = self.symbols.iter().find(|(_, known)| *known == number);
         let known = || SymbolicSize::known(i64::try_from(number).unwrap_or(i64::MAX));
         symbol.map_or_else(known, |(size, _)| size.clone())
@@ -174,9 +177,9 @@ fn verdict(
         rule.elaborate_if(&shapes, target.as_ref(), facts)
     };
     // Axes without elements are rare: names are 0 only where nothing else is legal.
-    let for_empty_axes = |error| match placeholders.symbols.is_empty() {
-        true => Err(error),
-        false => elaborated(0),
+    let for_empty_axes = |error| match placeholders.has_symbols() {
+        true => elaborated(0),
+        false => Err(error),
     };
     match elaborated(1).or_else(for_empty_axes) {
         Ok(legal) => {
@@ -189,53 +192,11 @@ fn verdict(
                 false => Verdict::LegalIf(form, conditions),
             }
         }
-        Err(error) if placeholders.symbols.is_empty() => {
-            let labels: Vec<OperandLabel<'_>> = operands
-                .iter()
-                .map(|(name, value_type)| {
-                    OperandLabel::new(name, value_type.element.as_deref().unwrap_or(""))
-                })
-                .collect();
-            let repairs = find_repairs(&error);
-            let reshape = reshape_repair(&repairs, rule, operands);
-            // A file has one rule, so repairs by other rules do not help.
-            let shown = if reshape.is_some() { &[][..] } else { &repairs[..] };
-            let mut diagnostic = diagnose_with_repairs(&error, operation, &labels, shown);
-            reshape.into_iter().for_each(|reshape| diagnostic.help(reshape));
-            Verdict::Illegal(Box::new(diagnostic))
-        }
         Err(error) => {
-            let headline = match error.violation().clash() {
-                Some((first, second)) => {
-                    let axis = |sized| named_axis(sized, operands, placeholders);
-                    format!("{operation}: {} meets {}", axis(first), axis(second))
-                }
-                None => format!("{operation}: the operands do not broadcast under {rule}"),
-            };
-            let mut diagnostic = Diagnostic::new(error.error_code(), headline);
-            for (name, value_type) in operands {
-                diagnostic.line(format!("   | {name}: {value_type}"));
-            }
-            diagnostic.help("sizes that meet must be equal, or one of them 1");
-            Verdict::Illegal(Box::new(diagnostic))
+            let broadcast = IllegalBroadcast { error: &error, rule, operands, placeholders };
+            Verdict::Illegal(Box::new(broadcast.diagnostic(operation)))
         }
     }
-}
-
-/// The likeliest reshape of operands that makes the broadcast legal under its own rule.
-fn reshape_repair(
-    repairs: &[Repair],
-    rule: &AnyRule,
-    operands: &[(String, ValueType)],
-) -> Option<String> {
-    let is_reshape =
-        |repair: &&Repair| repair.rule == *rule && repair.reshapes.iter().any(Option::is_some);
-    let repair = repairs.iter().find(is_reshape)?;
-    let reshaped = repair.reshapes.iter().zip(operands).filter_map(|(shape, (name, own))| {
-        let element = own.element.as_deref().unwrap_or("");
-        Some(format!("{name} to {element}{}", shape.as_ref()?))
-    });
-    Some(format!("reshape {}", reshaped.collect::<Vec<_>>().join(" and ")))
 }
 
 fn named_condition(condition: &SizeCondition, placeholders: &Placeholders) -> NamedCondition {
@@ -250,25 +211,6 @@ fn named_condition(condition: &SizeCondition, placeholders: &Placeholders) -> Na
     ones.sort();
     let equal = NamedCondition::equal(&first, &second);
     NamedCondition { may_be_equal: condition.may_be_equal, ones, ..equal }
-}
-
-fn named_axis(
-    sized: SizedAxis,
-    operands: &[(String, ValueType)],
-    placeholders: &Placeholders,
-) -> String {
-    let size = placeholders.size(sized.size);
-    match sized.owner {
-        AxisOwner::Operand(operand) => {
-            let (name, value_type) = operands
-                .get(operand)
-                .map_or(("?", None), |(name, it)| (name.as_str(), it.sizes.as_ref()));
-            // The search for a legal case replaces sizes; the message has those of the operand.
-            let size = value_type.and_then(|sizes| sizes.get(sized.axis)).unwrap_or(&size);
-            format!("axis {} of `{name}` ({size})", sized.axis)
-        }
-        AxisOwner::Result => format!("axis {} of the target ({size})", sized.axis),
-    }
 }
 
 /// The error of a shape rule: operands whose shapes do not fit their operator.

@@ -3,8 +3,8 @@
 //! Read in this order:
 //!
 //! * `size.rs`: symbolic sizes; `value_type.rs`: types with such sizes.
-//! * `condition.rs`: conditions on sizes; `broadcast.rs`: verdicts on broadcasts;
-//!   `node.rs`: nodes and values.
+//! * `condition.rs`: conditions on sizes; `broadcast.rs`: verdicts on broadcasts; `illegal.rs`: the drawing
+//!   of illegal ones; `node.rs`: nodes and values.
 //! * `stated.rs`: builds outlines of formats that state all types; `axis_pair.rs`: operand axes whose
 //!   sizes must agree.
 //! * `contradiction.rs`: contradictions between stated types and the types that nodes compute.
@@ -17,6 +17,7 @@ mod broadcast;
 mod condition;
 mod contradiction;
 mod counts;
+mod illegal;
 mod needed;
 mod node;
 mod size;
