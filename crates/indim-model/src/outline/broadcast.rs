@@ -193,7 +193,13 @@ fn verdict(
             }
         }
         Err(error) => {
-            let broadcast = IllegalBroadcast { error: &error, rule, operands, placeholders };
+            let distinct = match placeholders.has_symbols() {
+                true => rule.elaborate_if(&shapes, target.as_ref(), |_| false).err(),
+                false => None,
+            };
+            let distinct = distinct.as_ref().unwrap_or(&error);
+            let broadcast =
+                IllegalBroadcast { error: &error, distinct, rule, operands, placeholders };
             Verdict::Illegal(Box::new(broadcast.diagnostic(operation)))
         }
     }

@@ -16,6 +16,8 @@ const MAX_RESHAPES: usize = 2;
 pub(super) struct IllegalBroadcast<'b> {
     /// The error of placeholders, some of which the search for a legal case has replaced.
     pub(super) error: &'b ShapeError,
+    /// The error if each name has its own placeholder.
+    pub(super) distinct: &'b ShapeError,
     pub(super) rule: &'b AnyRule,
     pub(super) operands: &'b [(String, ValueType)],
     pub(super) placeholders: &'b Placeholders,
@@ -31,7 +33,7 @@ impl IllegalBroadcast<'_> {
                 OperandLabel::new(name, value_type.element.as_deref().unwrap_or(""))
             })
             .collect();
-        let repairs = find_repairs(self.error);
+        let repairs = find_repairs(self.distinct);
         let reshapes = self.reshapes(&repairs);
         let mut diagnostic = match self.placeholders.has_symbols() {
             true => diagnose_named_sizes(self.error, operation, &labels, &|of| self.size_text(of)),

@@ -1,4 +1,4 @@
-//! Alarms that would be false, and causes of unknown types.
+//! Alarms that would be false, causes of unknown types, and repairs of sizes with names.
 
 use indim::formats::{LintOptions, LintReport, SourceFile};
 
@@ -107,4 +107,20 @@ fn functions_that_call_themselves_are_errors() {
         ("cycle", true),
         "{error}"
     );
+}
+
+/// A vector for each batch and channel lies on height and width.
+#[test]
+fn illegal_broadcasts_of_named_sizes_are_drawn_and_repaired() {
+    let inputs = vec![
+        value("x", FLOAT, Some(&["batch", "16", "32", "32"])),
+        value("t", FLOAT, Some(&["batch", "16"])),
+    ];
+    let report =
+        lint("time.onnx", model(inputs, vec![], vec![node("Add", &["x", "t"], &["y"], &[])]));
+    let finding = &report.findings()[0];
+    assert_eq!(finding.repair.as_deref(), Some("reshape t to f32[batch, 16, 1, 1]"));
+    let text = report.to_string();
+    assert!(text.contains("t : f32[           batch, 16]"), "{text}");
+    assert!(text.contains("^^ axis 1 of `t` is 16, axis 3 of `x` is 32"), "{text}");
 }
