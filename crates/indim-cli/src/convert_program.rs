@@ -203,5 +203,8 @@ fn print_notes(written: &WrittenModel) {
             printable(operator)
         ));
     }
+    for dropped in &written.dropped {
+        print_message(&format!("note[dropped]: {}", printable(dropped)));
+    }
     written.warnings.iter().for_each(|warning| print_message(&format!("warning: {warning}")));
 }

@@ -53,6 +53,19 @@ pub trait Model: Send + Sync {
         Ok(written)
     }
 
+    /// Adds the metadata of the file to a written file, as far as this has the same format, and notes the
+    /// metadata that it lacks.
+    ///
+    /// # Errors
+    /// `damaged`.
+    fn with_metadata(
+        &self,
+        written: WrittenModel,
+        _is_own_format: bool,
+    ) -> Result<WrittenModel, FormatError> {
+        Ok(written)
+    }
+
     /// Location in the file of the [`SourceOperation`] with this number.
     fn location(&self, number: usize) -> Location;
 }

@@ -1,7 +1,7 @@
 //! Written files.
 
 /// A written file and the notes of its writer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WrittenModel {
     /// Content of the file.
     pub content: Vec<u8>,
@@ -14,6 +14,8 @@ pub struct WrittenModel {
     /// Operators of nodes that are as in the source file, because indim cannot compute or write them, with
     /// their number.
     pub carried: Vec<(String, usize)>,
+    /// Metadata of the source file that the written file lacks: what it is, and of what.
+    pub dropped: Vec<String>,
 }
 
 /// An operation that the format lacks, and its decomposition.

@@ -346,6 +346,14 @@ impl Model for CarryingModel {
         Ok(completed)
     }
 
+    fn with_metadata(
+        &self,
+        written: WrittenModel,
+        is_own_format: bool,
+    ) -> Result<WrittenModel, FormatError> {
+        self.computed.with_metadata(written, is_own_format)
+    }
+
     fn location(&self, number: usize) -> Location {
         self.computed.location(number)
     }

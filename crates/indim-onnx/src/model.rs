@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use indim_graph::Array;
 use indim_model::{
     DeclaredSize, FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model,
-    ModelInput, ModelProgram, ReadOptions, SourceFile,
+    ModelInput, ModelProgram, ReadOptions, SourceFile, WrittenModel,
 };
 use indim_ops::DType;
 
@@ -15,6 +15,7 @@ use super::build::ProgramBuilder;
 use super::operators::{Operator, Step};
 use super::part;
 use indim_onnx_file::body::{GraphBody, ModelFunction, check_many, decoded, domain_of};
+use indim_onnx_file::carry::Metadata;
 use indim_onnx_file::flatten::{Flattener, Functions, ValueNumber, mark_live, prune, remove_dead};
 use indim_onnx_file::inlined::check_inlined;
 use indim_onnx_file::messages::{
@@ -90,6 +91,18 @@ impl Model for OnnxModel {
 
     fn opset(&self) -> Option<u32> {
         self.opset
+    }
+
+    fn with_metadata(
+        &self,
+        written: WrittenModel,
+        is_own_format: bool,
+    ) -> Result<WrittenModel, FormatError> {
+        let metadata = Metadata::read(self.source.bytes());
+        match is_own_format {
+            true => metadata.keep(written).map_err(FormatErrorKind::without_location),
+            false => Ok(WrittenModel { dropped: metadata.dropped(), ..written }),
+        }
     }
 
     fn needs_stages(&self) -> bool {

@@ -5,7 +5,7 @@
 //! * `xml.rs`: parses the text; `layer.rs`: a layer; `attributes.rs`: its attributes; `attribute_table.rs`:
 //!   the attributes of each operation; `network.rs`: the layers in topological order; `port_map.rs`: the
 //!   ports of bodies of loops and branches; `part.rs`: the layers between named values; `element_type.rs`:
-//!   names of element types; `constants.rs`: the external file.
+//!   names of element types; `constants.rs`: the external file; `metadata.rs`: `rt_info`.
 //! * `survey.rs`: finds unsupported operations and operands that must be known at build time; `model.rs`:
 //!   the model.
 //! * `outline.rs`: every layer with the types of its ports; `axis_pairs.rs`: operand axes whose sizes must
@@ -38,6 +38,7 @@ mod fourier;
 mod gather;
 mod interpolate;
 mod layer;
+mod metadata;
 mod model;
 mod network;
 mod operation;

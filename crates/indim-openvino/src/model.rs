@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use indim_graph::Array;
 use indim_model::{
     DeclaredSize, FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model,
-    ModelInput, ModelProgram, ReadOptions, SourceFile,
+    ModelInput, ModelProgram, ReadOptions, SourceFile, WrittenModel,
 };
 
 use crate::attribute_table;
@@ -13,6 +13,7 @@ use crate::build::build;
 use crate::constants::Constants;
 use crate::element_type::element_type;
 use crate::layer::Layer;
+use crate::metadata::with_metadata;
 use crate::network::Network;
 use crate::operation::{Lowering, Operation};
 use crate::survey::{NetworkRows, Survey};
@@ -30,6 +31,7 @@ pub(super) struct IrModel {
     /// Remarks about the file.
     pub(super) remarks: Vec<String>,
     pub(super) limits: FormatLimits,
+    source: SourceFile,
     /// Whether a loop or branch computes a value that determines shapes.
     has_computed_shape: bool,
 }
@@ -99,6 +101,7 @@ impl IrModel {
                 .flatten()
                 .collect(),
             limits: *limits,
+            source: source.clone(),
             has_computed_shape,
             plan,
             network,
@@ -231,5 +234,13 @@ impl Model for IrModel {
 
     fn build(&self, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError> {
         build(self, inputs)
+    }
+
+    fn with_metadata(
+        &self,
+        written: WrittenModel,
+        is_own_format: bool,
+    ) -> Result<WrittenModel, FormatError> {
+        with_metadata(text(&self.source)?, &self.limits, written, is_own_format)
     }
 }

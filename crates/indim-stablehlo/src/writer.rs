@@ -37,7 +37,7 @@ pub(super) fn write(
         external_file: None,
         composed,
         warnings,
-        carried: Vec::new(),
+        ..WrittenModel::default()
     })
 }
 

@@ -277,7 +277,7 @@ fn bodies<'b>(node: &[Field<'b>]) -> Result<Vec<&'b [u8]>, FormatErrorKind> {
 }
 
 /// The names in a node and in its bodies.
-fn names_in(node: &[u8], names: &mut HashSet<String>) -> Result<(), FormatErrorKind> {
+pub(super) fn names_in(node: &[u8], names: &mut HashSet<String>) -> Result<(), FormatErrorKind> {
     let all = fields(node)?;
     for field in all.iter().filter(|field| matches!(field.number, 1 | 2)) {
         names.insert(field.text()?.to_owned());

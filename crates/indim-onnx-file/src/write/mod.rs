@@ -111,7 +111,7 @@ pub fn write(
         external_file,
         composed,
         warnings,
-        carried: Vec::new(),
+        ..WrittenModel::default()
     })
 }
 

@@ -66,7 +66,7 @@ pub(super) fn write(
         external_file,
         composed,
         warnings,
-        carried: Vec::new(),
+        ..WrittenModel::default()
     })
 }
 

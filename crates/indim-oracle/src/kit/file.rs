@@ -78,7 +78,7 @@ impl KitCase {
             external_file,
             composed: Vec::new(),
             warnings: Vec::new(),
-            carried: Vec::new(),
+            ..WrittenModel::default()
         })
     }
 

@@ -31,7 +31,7 @@ pub(super) fn write(
     let (composed, warnings) = notes.finish(options.exact)?;
     let mut text = TextWriter { graph: &legal, plan, lines: Vec::new(), applied: BTreeMap::new() };
     let content = text.program().into_bytes();
-    Ok(WrittenModel { content, external_file: None, composed, warnings, carried: Vec::new() })
+    Ok(WrittenModel { content, composed, warnings, ..WrittenModel::default() })
 }
 
 pub(super) fn shape(array_type: &ArrayType) -> String {

@@ -264,7 +264,10 @@ impl LoadedModel {
         let options = options.clone().source_opset(source_opset);
         let written =
             write(format, &graph, &self.outputs, &options).map_err(|error| self.error(error))?;
-        self.model.complete(written, inputs).map_err(|error| self.error(error))
+        let is_own_format = ModelFormat::of(self.source.bytes()) == Some(format);
+        let completed = self.model.complete(written, inputs);
+        let completed = completed.and_then(|it| self.model.with_metadata(it, is_own_format));
+        completed.map_err(|error| self.error(error))
     }
 
     /// Runs the program; `None` is an input with its default.

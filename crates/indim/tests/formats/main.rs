@@ -16,6 +16,7 @@ mod lint_operator_sets;
 mod lint_partial;
 mod lint_sequences;
 mod loops;
+mod metadata;
 mod named_inputs;
 mod onnx_carried;
 mod onnx_control;
