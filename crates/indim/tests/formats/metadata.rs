@@ -92,7 +92,8 @@ fn another_format_drops_metadata_and_names_it() {
     assert!(written(&annotated("Mul"), ModelFormat::Onnx).warnings.is_empty());
 }
 
-/// A network of a layer that indim lacks behind one that it computes, with metadata of both and of the network.
+/// A network of a layer that indim lacks behind one that it computes, with metadata of both and of the
+/// network.
 const NETWORK: &str = r#"<net name="n" version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/>
 <output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
