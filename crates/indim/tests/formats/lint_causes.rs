@@ -101,7 +101,7 @@ fn functions_that_call_themselves_are_errors() {
     };
     let text = function("main", "f") + &function("f", "g") + &function("g", "f");
     let source = SourceFile::new("recursive.mlir", text.into_bytes());
-    let error = LintReport::new(source, &LintOptions::default()).err().expect("an error");
+    let error = LintReport::new(source, &LintOptions::default()).expect_err("an error");
     assert_eq!(
         (error.code(), error.to_string().contains("@f depends on itself")),
         ("cycle", true),
