@@ -22,7 +22,7 @@ use crate::expression::{check_names, input_error_report, not_an_option, parse_ex
 use crate::failure::Failure;
 use crate::lint::{DeclareArgs, report};
 use crate::model::{declared_inputs, is_path, load, load_diagnostic};
-use crate::output::{note_unused, print, print_diagnostic, warn_of_outer_products};
+use crate::output::{note_unused, print, print_diagnostic, print_message, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
 use crate::source::{LoadedOperand, OperandMetadata, in_binding, split_binding};
@@ -228,7 +228,9 @@ impl Explain {
         match self.explanation_of_program() {
             Ok(explanation) => self.print_explanation(&explanation, &self.counts_text()),
             Err(diagnostic) if self.has_outline(&diagnostic) => {
-                self.explain_outline(&self.outline_report()?, None)
+                let report = self.outline_report()?;
+                self.explain_outline(&report, None)?;
+                if report.passes(false) { Ok(()) } else { Err(Failure::AlreadyReported) }
             }
             Err(diagnostic) => self.explain_illegal(diagnostic),
         }
@@ -243,7 +245,11 @@ impl Explain {
         }
         match self.explanation_of_program() {
             Err(diagnostic) if !self.has_outline(&diagnostic) => Err(diagnostic.into()),
-            _ => Ok(()),
+            _ => {
+                // The page marks the illegal nodes.
+                print_message(&report.outline().counts_text());
+                Err(Failure::AlreadyReported)
+            }
         }
     }
 

@@ -345,7 +345,10 @@ fn lint_names_the_line_and_fails() {
 #[test]
 fn explain_writes_a_page_of_any_model() {
     let (folder, path) = file("<bias> & more.mlir", BIAS);
-    let page = succeeds(&["explain", &path, "--html", "-"]);
+    let run = indim(&["explain", &path, "--html", "-"]);
+    assert_eq!(run.code, Some(1), "a broadcast is illegal");
+    assert!(run.stderr.contains("1 illegal"), "{}", run.stderr);
+    let page = run.stdout;
     assert!(page.contains("<title>") && page.contains("&lt;bias&gt; &amp; more.mlir"), "{page}");
     assert!(!page.contains("<bias>"), "names are escaped: {page}");
     assert!(page.contains("3 nodes, 1 opaque; 1 broadcast: 0 legal, 1 illegal"), "{page}");
@@ -358,7 +361,8 @@ fn explain_writes_a_page_of_any_model() {
         page.contains("default-src 'none'") && !page.contains("src=") && !page.contains("http://")
     );
     let document = folder.file("page.html").display().to_string();
-    assert_eq!(succeeds(&["explain", &path, "--html", &document]), "");
+    let run = indim(&["explain", &path, "--html", &document]);
+    assert_eq!((run.code, run.stdout), (Some(1), String::new()));
     assert_eq!(std::fs::read_to_string(&document).expect("the page"), page);
     let usage = indim(&["explain", "x + v", "x=f32[2]", "v=f32[2]", "--html", "-"]);
     assert_eq!(usage.code, Some(2), "{}", usage.stderr);
@@ -527,7 +531,9 @@ func.func @main(%x: tensor<4x2x8xf32>, %b: tensor<2xf32>) -> tensor<4x2x8xf32> {
 #[test]
 fn explain_draws_around_operations_that_are_not_computed() {
     let (_folder, path) = file("bias.mlir", BIAS);
-    let text = succeeds(&["explain", &path]);
+    let run = indim(&["explain", &path]);
+    let (code, text) = (run.code, run.stdout);
+    assert_eq!(code, Some(1), "a broadcast is illegal");
     assert!(text.contains("opaque 1 (stablehlo.mine)\n  0: f32[4, 8] -> 1: f32[4, 8]"), "{text}");
     assert!(text.ends_with("1 not judged (first stablehlo.mine 1)\n"), "{text}");
 }
