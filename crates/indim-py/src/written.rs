@@ -63,7 +63,9 @@ impl Destination {
             let saved = py.detach(|| save(&written, path));
             saved.map_err(|error| PyOSError::new_err(error.to_string()))?;
         }
-        let WrittenModel { content, external_file, composed, warnings, carried } = written;
+        let WrittenModel { content, external_file, composed, mut warnings, carried, dropped } =
+            written;
+        warnings.extend(dropped.into_iter().map(|it| format!("the written file lacks {it}")));
         let composed = composed.into_iter();
         let composed =
             composed.map(|Decomposition { operation, by, count }| (operation, by, count));
