@@ -11,47 +11,13 @@ use crate::network::Network;
 pub(super) type SizeSources = Vec<Option<(usize, usize)>>;
 
 /// Layers whose result has the shape of the first operand.
-const SAME_SHAPE: [&str; 17] = [
-    "BatchNormInference",
-    "ConvertLike",
-    "CumSum",
-    "GRN",
-    "GroupNormalization",
-    "LRN",
-    "MVN",
-    "NormalizeL2",
-    "PRelu",
-    "ReverseSequence",
-    "Roll",
-    "ScatterElementsUpdate",
-    "ScatterNDUpdate",
-    "ScatterUpdate",
-    "Selu",
-    "SoftMax",
-    "Swish",
-];
+const SAME_SHAPE: &str = "BatchNormInference ConvertLike CumSum GRN GroupNormalization LRN MVN NormalizeL2 \
+    PRelu ReverseSequence Roll ScatterElementsUpdate ScatterNDUpdate ScatterUpdate Selu SoftMax Swish";
 
 /// Layers whose result has the batch axis of the first operand.
-const SAME_BATCH: [&str; 18] = [
-    "AdaptiveAvgPool",
-    "AdaptiveMaxPool",
-    "AvgPool",
-    "BinaryConvolution",
-    "Convolution",
-    "ConvolutionBackpropData",
-    "DeformableConvolution",
-    "DepthToSpace",
-    "ExtractImagePatches",
-    "GRUCell",
-    "GridSample",
-    "GroupConvolution",
-    "GroupConvolutionBackpropData",
-    "LSTMCell",
-    "MaxPool",
-    "RNNCell",
-    "ReorgYolo",
-    "SpaceToDepth",
-];
+const SAME_BATCH: &str = "AdaptiveAvgPool AdaptiveMaxPool BinaryConvolution ConvolutionBackpropData \
+    DeformableConvolution DepthToSpace ExtractImagePatches GRUCell GridSample \
+    GroupConvolutionBackpropData LSTMCell RNNCell ReorgYolo SpaceToDepth";
 
 /// The size sources that all results of a layer share; empty if the operation does not determine them.
 /// Lists of axes are read from small constants.
@@ -62,10 +28,13 @@ pub(super) fn size_sources(
 ) -> SizeSources {
     let layer = &network.layers[position];
     let call = SizeSourceRules { network, layer, lists };
-    let is_any = |names: &[&str]| names.iter().any(|name| layer.is(name));
+    let is_any = |names: &str| names.split(' ').any(|name| layer.is(name));
     let sources = match layer.operation.to_ascii_lowercase().as_str() {
-        _ if is_any(&SAME_SHAPE) => call.same_shape(),
-        _ if is_any(&SAME_BATCH) => call.same_batch(),
+        _ if is_any(SAME_SHAPE) => call.same_shape(),
+        _ if is_any(SAME_BATCH) => call.same_batch(),
+        "convolution" => call.windows(call.kernel(2)),
+        "groupconvolution" => call.windows(call.kernel(3)),
+        "avgpool" | "maxpool" => call.windows(layer.integers("kernel").ok()),
         "concat" => call.without_attribute_axis("axis"),
         "topk" => call.without_attribute_axis("axis"),
         "split" | "variadicsplit" => call.without_axes_of(1),
@@ -127,6 +96,36 @@ impl SizeSourceRules<'_, '_> {
 
     fn same_batch(&self) -> Option<SizeSources> {
         Some((0..self.rank(0)?).map(|axis| (axis == 0).then_some((0, 0))).collect())
+    }
+
+    /// The spatial sizes of the weights, which follow `leading` other axes.
+    fn kernel(&self, leading: usize) -> Option<Vec<i64>> {
+        let sizes = self.sizes(1)?.get(leading..)?;
+        sizes.iter().map(|size| i64::try_from((*size)?).ok()).collect()
+    }
+
+    /// The batch axis, and the spatial axes along which windows of step 1 are padded by what they lose.
+    fn windows(&self, kernel: Option<Vec<i64>>) -> Option<SizeSources> {
+        let mut sources = self.same_batch()?;
+        let [strides, dilations, before, after] =
+            ["strides", "dilations", "pads_begin", "pads_end"]
+                .map(|name| self.layer.integers(name).ok());
+        let number = |list: &Option<Vec<i64>>, axis: usize, default: i64| {
+            list.as_ref().map_or(default, |list| list.get(axis).copied().unwrap_or(default))
+        };
+        let pads = self.layer.word("auto_pad", "explicit");
+        for (axis, size) in kernel.into_iter().flatten().enumerate() {
+            let lost = number(&dilations, axis, 1).checked_mul(size.checked_sub(1)?)?;
+            let added = match &pads[..] {
+                "same_upper" | "same_lower" => lost,
+                "valid" => 0,
+                _ => number(&before, axis, 0).checked_add(number(&after, axis, 0))?,
+            };
+            if number(&strides, axis, 1) == 1 && added == lost {
+                *sources.get_mut(axis + 2)? = Some((0, axis + 2));
+            }
+        }
+        Some(sources)
     }
 
     /// All axes of operand 0 except the one that the attribute names.

@@ -188,6 +188,47 @@ fn layers_that_keep_the_batch_are_joined_without_a_condition() {
     }
 }
 
+/// A convolution or pool of an image with open sizes, added to the image.
+#[test]
+fn windows_of_step_1_with_enough_padding_keep_open_sizes() {
+    let conditions = |operation: &str, attributes: &str, kernel: &str| {
+        let mut network = Network::default();
+        let x = network.parameter("f32", "?,4,?,?", "FP32 -1 4 -1 -1").to_string();
+        let mut operands = vec![x.clone()];
+        if operation.contains("Conv") {
+            let weights = kernel.replace(' ', ",");
+            operands
+                .push(network.parameter("f32", &weights, &format!("FP32 {kernel}")).to_string());
+        }
+        let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+        let result = ["FP32 -1 4 -1 -1"];
+        let layer = network.add(operation, attributes, &operands, &result).to_string();
+        let sum = network.add("Add-1", "auto_broadcast=\"numpy\"", &[&layer, &x], &result);
+        network.result(&sum.to_string());
+        let report = lint("windows.xml", network.text());
+        report.findings().iter().filter(|it| it.code.as_str() == "sizes-may-differ").count()
+    };
+    let window = |step: u8, dilation: u8, pads: u8, auto_pad: &str| {
+        format!(
+            "strides=\"{step},{step}\" dilations=\"{dilation},{dilation}\" pads_begin=\"{pads},{pads}\" \
+             pads_end=\"{pads},{pads}\" auto_pad=\"{auto_pad}\" kernel=\"3,3\" rounding_type=\"floor\" \
+             exclude-pad=\"true\""
+        )
+    };
+    let cases =
+        [("Convolution-1", "4 4 3 3"), ("GroupConvolution-1", "4 1 1 3 3"), ("AvgPool-1", "")];
+    for (operation, kernel) in cases {
+        let count = |attributes: String| conditions(operation, &attributes, kernel);
+        assert_eq!(count(window(1, 1, 1, "explicit")), 0, "{operation}");
+        assert_eq!(count(window(1, 1, 0, "same_upper")), 0, "{operation}");
+        assert_eq!(count(window(1, 1, 1, "valid")), 2, "{operation}");
+        assert_eq!(count(window(1, 1, 0, "explicit")), 2, "{operation}");
+        assert_eq!(count(window(2, 1, 1, "explicit")), 2, "{operation}");
+    }
+    let dilated = |pads| conditions("Convolution-1", &window(1, 2, pads, "explicit"), "4 4 3 3");
+    assert_eq!([dilated(2), dilated(1)], [0, 2]);
+}
+
 /// Operands of recurrent layers that fit, each also with one size changed.
 #[test]
 fn operands_of_recurrent_layers_are_compared_beside_open_ones() {
