@@ -14,7 +14,7 @@ const MAX_RESHAPES: usize = 2;
 
 /// A broadcast that no values of the names make legal.
 pub(super) struct IllegalBroadcast<'b> {
-    /// The error of placeholders, some of which the search for a legal case has replaced.
+    /// The error after the search for a legal case gave equal placeholders to some names.
     pub(super) error: &'b ShapeError,
     /// The error if each name has its own placeholder.
     pub(super) distinct: &'b ShapeError,
@@ -57,13 +57,19 @@ impl IllegalBroadcast<'_> {
             }
             AxisOwner::Result => self.placeholders.size(of.size),
         };
-        Some(size.to_string())
+        Some(size.with_bounds())
     }
 
     /// The reshapes of operands that make the broadcast legal under its own rule, the likeliest first.
     fn reshapes(&self, repairs: &[Repair]) -> Vec<String> {
         let of_rule = repairs.iter().filter(|repair| repair.rule == *self.rule);
-        of_rule.filter_map(|repair| self.reshape(repair)).take(MAX_RESHAPES).collect()
+        let mut reshapes: Vec<String> = Vec::new();
+        for reshape in of_rule.filter_map(|repair| self.reshape(repair)) {
+            if reshapes.len() < MAX_RESHAPES && !reshapes.contains(&reshape) {
+                reshapes.push(reshape);
+            }
+        }
+        reshapes
     }
 
     /// A repair as text, `b to f32[N, 1]`; `None` if it reshapes nothing, or is not legal for all sizes.

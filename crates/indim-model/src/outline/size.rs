@@ -103,10 +103,14 @@ impl SymbolicSize {
     /// assert!(size.may_be_equal(&SymbolicSize::known(5), 0));
     /// assert!(!size.may_be_equal(&SymbolicSize::known(8), 0));
     /// assert!(!size.may_be_equal(&SymbolicSize::open("y", 0).within(6, None), 0));
+    /// assert_eq!(size.within(3, Some(3)), SymbolicSize::known(3));
     /// ```
     #[must_use]
     pub fn within(&self, min: usize, max: Option<usize>) -> Self {
         let number = |bound: usize| i64::try_from(bound).unwrap_or(i64::MAX);
+        if max == Some(min) {
+            return SymbolicSize::known(number(min));
+        }
         let bounds = Some(Bounds { min: number(min), max: max.map(number) });
         match self.name() {
             Some(text) => {
@@ -138,6 +142,16 @@ impl SymbolicSize {
                 _ => false,
             },
         }
+    }
+
+    /// The size with the bounds that the file states: `x[0] (2..5)`.
+    pub(super) fn with_bounds(&self) -> String {
+        let Polynomial::Terms(terms) = &self.0 else { return self.to_string() };
+        let [(names, 1)] = &terms[..] else { return self.to_string() };
+        let [Name { bounds: Some(Bounds { min, max }), .. }] = &names[..] else {
+            return self.to_string();
+        };
+        format!("{self} ({min}..{})", max.map_or(String::new(), |max| max.to_string()))
     }
 
     /// The declared size; `name` names a size that the file leaves open.

@@ -133,10 +133,11 @@ fn words(text: &str, piece: Span) -> impl Iterator<Item = (&str, Span)> {
     })
 }
 
-/// The text of a piece, with new names for the words that have one.
+/// The text of a piece, with new names for the words that have one. `%` precedes each: without it a name such
+/// as `inf` is a number.
 fn renamed(text: &str, piece: Span, new_name: impl Fn(&str) -> Option<String>) -> String {
     let edit = |(word, Span { start, end }): (&str, Span)| {
-        Some((start - piece.start..end - piece.start, new_name(word)?))
+        Some((start - piece.start..end - piece.start, format!("%{}", new_name(word)?)))
     };
     replaced_ranges(piece.of(text), words(text, piece).filter_map(edit).collect())
 }
@@ -180,7 +181,7 @@ impl CarryingModel {
             let instruction = &own.instructions[at];
             let behind = Span::new(instruction.name.map_or(0, |it| it.end), instruction.text.end);
             let text =
-                format!("{}{name}{}", self.root_mark(&name), renamed(text, behind, new_name));
+                format!("{}%{name}{}", self.root_mark(&name), renamed(text, behind, new_name));
             let reads = instruction.operands.iter().map(|&it| own_name(it));
             let reads = reads.map(|name| names.name(name, name)).collect();
             TextOperation { text, defines: vec![name], reads, is_carried: false }
@@ -199,7 +200,7 @@ impl CarryingModel {
                     ("constant", _) => operation(at, end.clone()),
                     (_, Some(HloShape::Array(array_type, _))) => TextOperation {
                         text: format!(
-                            "{}{end} = {} copy({name})",
+                            "{}%{end} = {} copy(%{name})",
                             self.root_mark(end),
                             writer::shape(array_type)
                         ),

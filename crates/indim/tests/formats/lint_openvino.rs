@@ -74,6 +74,10 @@ fn bounds_of_sizes_decide_broadcasts() {
     // A size of 1 is repeated, so only the lower bound counts.
     assert_eq!(verdicts("..5,8", "8,8"), [0, 0, 1]);
     assert_eq!(verdicts("1..5,8", "8,8"), [0, 0, 1]);
+    assert_eq!(verdicts("3..3,8", "3..3,8"), [1, 0, 0]);
+    assert_eq!(verdicts("1..1,8", "2..5,8"), [1, 0, 0]);
+    let report = sum_of_intervals(["2..5,8", "8,8"], ["-1 8", "8 8"]);
+    assert!(report.to_string().contains("is v0[0] (2..5)"), "{report}");
     let report = sum_of_intervals(["2..5,8", "4,8"], ["-1 8", "4 8"]);
     assert!(report.findings()[0].message.contains("if v0[0] = 4;"), "{report}");
 }

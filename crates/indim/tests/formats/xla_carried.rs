@@ -288,7 +288,8 @@ ENTRY main {
   wide = f32[2,3]{0,1} parameter(2)
   one = f32[3]{0} constant({1, 1, 1})
   same = f32[3]{0} constant({1, 1, 1})
-  w1 = f32[3]{0} add(v3, one)
+  %inf = f32[3]{0} add(v3, one)
+  w1 = f32[3]{0} negate(%inf)
   again = f32[3]{0} add(v3, same)
   %first = f32[3]{0} foreign(w1), metadata={op_name="w1 (again)"}, backend_config={"a": "}"}
   second = f32[3]{0} foreign(again)
@@ -322,6 +323,8 @@ fn hlo_is_written_around_what_indim_lacks() {
             "flag = s32[] parameter(1), sharding={replicated}",
             "inner {",
             "control-predecessors={%third, again}",
+            // Without the sign this name is a number.
+            "%inf = f32[3] ",
             "ROOT results = (f32[3]{0}, f32[3]{0}) tuple(scaled, third)",
         ] {
             assert!(text.contains(kept), "{kept}\n{text}");
@@ -332,7 +335,7 @@ fn hlo_is_written_around_what_indim_lacks() {
     let text = HLO_TEXT.replace("ROOT results", "results").replace("scaled = ", "ROOT scaled = ");
     let text = text.replace("  results = (f32[3]{0}, f32[3]{0}) tuple(scaled, third)\n", "");
     let inputs = [numbers(&[3], 1.0), Array::from_scalar(1_i32), numbers(&[2, 3], 2.0)];
-    assert!(agrees(HLO, &text, &inputs).contains("ROOT scaled = f32[3] multiply("));
+    assert!(agrees(HLO, &text, &inputs).contains("ROOT %scaled = f32[3] multiply("));
 }
 
 /// What is left of a text when lines, characters or the rest are missing or changed.
