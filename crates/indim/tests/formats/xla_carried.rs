@@ -288,11 +288,10 @@ ENTRY main {
   wide = f32[2,3]{0,1} parameter(2)
   one = f32[3]{0} constant({1, 1, 1})
   same = f32[3]{0} constant({1, 1, 1})
-  %inf = f32[3]{0} add(v3, one)
-  w1 = f32[3]{0} negate(%inf)
-  again = f32[3]{0} add(v3, same)
+  w1 = f32[3]{0} add(v3, one)
+  %inf = f32[3]{0} subtract(same, v3)
   %first = f32[3]{0} foreign(w1), metadata={op_name="w1 (again)"}, backend_config={"a": "}"}
-  second = f32[3]{0} foreign(again)
+  second = f32[3]{0} foreign(%inf)
   third = f32[3]{0} foreign(same)
   sum = f32[3]{0} add(%first, second)
   zero = f32[] constant(0)
@@ -300,7 +299,7 @@ ENTRY main {
   columns = f32[3]{0} reduce(abs, zero), dimensions={0}, to_apply=add
   total = f32[] reduce(sum, zero), dimensions={0}, to_apply=add
   totals = f32[3]{0} broadcast(total), dimensions={}
-  called = f32[3]{0} call(sum), to_apply=outer, control-predecessors={%third, again}
+  called = f32[3]{0} call(sum), to_apply=outer, control-predecessors={%third, %inf}
   start = s32[] constant(0)
   state = (s32[], f32[3]{0}) tuple(start, called)
   loop = (s32[], f32[3]{0}) while(state), condition=condition, body=body
@@ -322,7 +321,7 @@ fn hlo_is_written_around_what_indim_lacks() {
              backend_config={\"a\": \"}\"}",
             "flag = s32[] parameter(1), sharding={replicated}",
             "inner {",
-            "control-predecessors={%third, again}",
+            "control-predecessors={%third, %inf}",
             // Without the sign this name is a number.
             "%inf = f32[3] ",
             "ROOT results = (f32[3]{0}, f32[3]{0}) tuple(scaled, third)",
