@@ -80,10 +80,11 @@ NOTES = {
     "polyfit": "traced `x` or `w` have a degree up to 5, and no warning of a low rank; known ones are read "
     "while the function is traced, so later writes to them have no effect; no `full`, no `cov`",
     "piecewise": "each function is called on all of `x`, so it must be element-wise",
-    "quantile": "`q` is known while the function is traced; no `weights`",
+    "quantile": "`q` is known while the function is traced; traced `weights` that are negative, not finite "
+    "or all 0 give NaN, or an `IndexError` for integers, where NumPy raises a `ValueError`",
     "ravel_multi_index": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
     "unravel_index": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
-    "percentile": "`q` is known while the function is traced; no `weights`",
+    "percentile": "as for `quantile`",
 }
 
 HEAD = """# NumPy's names
@@ -95,12 +96,13 @@ function](python.md#compiled-functions). Outside of compiled functions NumPy its
 Ufuncs and `np.clip` take `out=`, with `where=` or without, if it is an array that the function has
 made, as in `np.divide(x, y, out=np.zeros_like(x), where=y != 0)`. All elements are computed, then
 the mask chooses; so a gradient is NaN at masked elements whose derivative is infinite or NaN. Every
-other function that has the keyword `out=` writes into such an array too. Ufuncs of two results and
-methods other than `clip` (`x.sum(out=y)`) take no `out=`. `order=` and `subok=` of ufuncs have no
-effect, and ufuncs take no `axes=`: the message says what to write instead.
-[python.md](python.md#differences-from-numpy) and [numpy-differences.md](numpy-differences.md) list
-differences in values. A test compares each name that works with NumPy, on random arrays of nine
-element types.
+other function that has the keyword `out=` writes into such an array too, and so do methods along
+axes, as in `x.sum(axis=0, out=y)`; the array then has the shape of the result. Ufuncs of two
+results and the methods `round`, `dot`, `take`, `choose`, `compress` and `trace` take no `out=`.
+`order=` and `subok=` of ufuncs have no effect, and ufuncs take no `axes=`: the message says what to
+write instead. [python.md](python.md#differences-from-numpy) and
+[numpy-differences.md](numpy-differences.md) list differences in values. A test compares each name
+that works with NumPy, on random arrays of nine element types.
 """
 
 

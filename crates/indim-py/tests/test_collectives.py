@@ -38,6 +38,19 @@ def test_an_element_that_is_no_destination_gets_zeros():
     np.testing.assert_array_equal(found, [X[3], X[0], 0 * X[0], 0 * X[0]])
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "i4", "u1", "u4", "i8", "f2", "f4"])
+def test_sums_over_a_batch_have_the_types_of_jax(dtype):
+    found = indim.vmap(lambda x: lax.psum(x, "i"), axis_name="i", out_axes=None)(X.astype(dtype))
+    assert found.dtype == ("i4" if dtype == "?" else dtype)
+    np.testing.assert_array_equal(found, X.astype(dtype).sum(axis=0))
+
+
+@pytest.mark.parametrize("pair", [(0, 4), (4, 0), (-1, 0), (0, -1)])
+def test_permutations_name_elements_of_the_batch(pair):
+    with pytest.raises(ValueError, match="elements from 0 to 3"):
+        indim.vmap(lambda x: lax.ppermute(x, "i", [pair]), axis_name="i")(X)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

@@ -64,6 +64,17 @@ def test_parameters_that_are_traced_or_broadcast():
         random.poisson(KEY, 1.0, dtype=np.float32)
 
 
+def test_parameters_of_weibull_min_broadcast():
+    # The numbers of JAX 0.10: without a shape all elements come from one random number.
+    scales = np.array([1, 2], np.float32)
+    np.testing.assert_allclose(random.weibull_min(KEY, scales, 1.5), [1.0792075, 2.158415], rtol=1e-6)
+    found = random.weibull_min(KEY, scales[:, None], scales)
+    np.testing.assert_allclose(found, [[1.1211338, 1.0588361], [2.2422676, 2.1176722]], rtol=1e-6)
+    one = random.weibull_min(KEY, 1.0, 1.5, (2,))
+    both = random.weibull_min(KEY, scales[:, None], 1.5, (2,))
+    np.testing.assert_allclose(both, [one, 2 * one], rtol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["binomial", "multivariate_normal", "orthogonal", "unheard_of"])
 def test_functions_that_are_not_there_have_advice(name):
     with pytest.raises(AttributeError, match=f"indim.random has no '{name}'.*(write|docs)"):
@@ -103,5 +114,6 @@ def test_initialisers_take_jax_arguments():
         initializers.he_normal()(KEY, (3,))
     with pytest.raises(ValueError, match="fan_in, fan_out"):
         initializers.variance_scaling(1.0, "fan", "normal")
-    with pytest.raises(NotImplementedError, match="np.linalg.qr"):
-        initializers.orthogonal()
+    for name in ("orthogonal", "delta_orthogonal"):
+        with pytest.raises(NotImplementedError, match=rf"initializers\.{name} .*np.linalg.qr"):
+            getattr(initializers, name)()

@@ -117,6 +117,51 @@ def test_what_cannot_be_written_is_an_error(function, error, message):
         indim.jit(function)(X, Y)
 
 
+#: Calls with `out` of another shape than the result, or of a type to which NumPy may not convert.
+WHOLE = {
+    "sum": lambda x: np.sum(x, axis=0, out=np.zeros_like(x)),
+    "sum of one row": lambda x: np.sum(x[:1], axis=0, out=np.zeros_like(x[:1])),
+    "keepdims": lambda x: np.sum(x, axis=0, keepdims=True, out=np.zeros_like(x[0])),
+    "mean": lambda x: x.mean(axis=0, out=np.zeros_like(x)),
+    "max": lambda x: np.max(x, axis=0, out=np.zeros_like(x)),
+    "cumsum": lambda x: np.cumsum(x, axis=0, out=np.zeros((2, 5, 6))),
+    "trace": lambda x: np.trace(x, out=np.zeros_like(x)),
+    "take": lambda x: np.take(x, [0], axis=0, out=np.zeros_like(x)),
+    "reduce": lambda x: np.add.reduce(x, axis=0, out=np.zeros_like(x)),
+    "a right shape": lambda x: np.sum(x, axis=0, out=np.zeros_like(x[0])),
+    "quantile": lambda x: np.quantile(x, 0.5, axis=0, out=np.zeros_like(x)),
+    "nanmedian": lambda x: np.nanmedian(x, axis=0, out=np.zeros_like(x)),
+    "outer": lambda x: np.outer(x[0], x[0], out=np.zeros((2, 6, 6))),
+}
+
+
+def same_outcome(function, x):
+    """Compares a compiled function with the function: results, or the classes of errors."""
+    try:
+        expected = function(x.copy())
+    except (TypeError, ValueError) as error:
+        with pytest.raises(TypeError if isinstance(error, TypeError) else ValueError):
+            indim.jit(function)(x)
+        return
+    found = indim.jit(function)(x)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_out_of_a_reduction_has_the_shape_of_the_result(name):
+    same_outcome(WHOLE[name], X)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "u8", "?", "f4", "f8", "c8"])
+@pytest.mark.parametrize("name", ["nanmean", "nanvar", "nanstd", "argmax", "nanargmin", "nanmedian", "var"])
+@pytest.mark.filterwarnings("ignore")
+def test_types_of_out(name, dtype):
+    # Conversions of negative numbers to unsigned types differ.
+    for x in (np.abs(X), np.abs(X).astype(int)):
+        same_outcome(lambda x: getattr(np, name)(x, axis=0, out=np.zeros(6, dtype)), x)
+
+
 def test_put_along_axis_returns_a_new_array():
     indices = np.argsort(X, axis=1)[:, :2]
     for axis, positions, values in ((1, indices, 9.0), (0, indices[:1, :1] % 5, 2), (None, [3, 1], [7, 8])):

@@ -91,6 +91,41 @@ def test_rolls_by_traced_numbers():
     np.testing.assert_array_equal(rolled, [np.roll(row, s) for s, row in enumerate(X)])
 
 
+def test_sums_of_shifts_stay_in_range():
+    x, narrow = np.arange(7), np.array([100, 100], np.int8)
+    for call, shift in (
+        (np.roll, 200),
+        (lambda x, s: np.roll(x, s, (0, 0)), 200),
+        (lambda x, s: np.roll(x, (s[0], np.int8(100), s[1])), 300),
+    ):
+        np.testing.assert_array_equal(indim.jit(call)(x, narrow), np.roll(x, shift))
+    for extreme in (np.int64(-(2**63)), np.int64(2**63 - 1), np.uint64(2**64 - 1), np.True_):
+        expected = np.roll(x, int(extreme) % 7), np.roll(x, 2 * int(extreme) % 7)
+        np.testing.assert_array_equal(indim.jit(np.roll)(x, extreme), expected[0])
+        np.testing.assert_array_equal(indim.jit(np.roll)(x, np.stack([extreme, extreme])), expected[1])
+    none = np.zeros(0, int)
+    for axis in ((), None, 0, 1):
+        check(lambda x, s: np.roll(x, s, axis), X, none)
+    for call in (lambda x, s: np.roll(x, s, (0, 1)), lambda x, s: np.roll(x, s[None], 0)):
+        for of in (call, indim.jit(call)):
+            with pytest.raises(ValueError):
+                of(X, none)
+    with pytest.raises(TypeError, match="shifts of integers, not of float64"):
+        indim.jit(np.roll)(x, np.array([1.5]))
+
+
+def test_rolls_with_the_arguments_of_jax():
+    roll, shifts = indim.numpy.roll, np.array([100, 100], np.int8)
+    calls = [
+        (lambda x, s: roll(x, s), 4),
+        (lambda x, s: roll(a=x, shift=s[0]), 2),
+        (lambda x, s: roll(np.arange(7), (s[0], s[1]), axis=(0, 0)), 4),
+        (lambda x, s: roll(x, 3), 3),
+    ]
+    for call, shift in calls:
+        np.testing.assert_array_equal(indim.jit(call)(np.arange(7), shifts), np.roll(np.arange(7), shift))
+
+
 WEIGHTS = RANDOM.random((3, 4))
 ALONG = np.array([0, 0, 1.0, 3])
 
@@ -108,12 +143,39 @@ def test_quantiles_with_weights(q):
     check(lambda x: np.quantile(x, q, axis=1, weights=ALONG, **options), with_nan)
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="NumPy 2 has weights")
+@pytest.mark.parametrize(
+    "w", [[-1, 1, 1, 1], [0, 0, 0, 0], [np.nan, 1, 1, 1], [np.inf, 1, 1, 1], [1e308] * 4, [1, -0.5, 0, 1]]
+)
+def test_weights_that_numpy_refuses(w):
+    def median(x, w):
+        return np.quantile(x, 0.5, axis=-1, weights=w, method="inverted_cdf")
+
+    x, w = np.arange(4.0), np.array(w)
+    with pytest.raises(ValueError, match="Weights") as of_numpy:
+        median(x, w)
+    with pytest.raises(ValueError) as error:
+        indim.jit(lambda x: median(x, w))(x)
+    assert str(error.value) == str(of_numpy.value)
+    found = indim.jit(median)(np.stack([x, x]), np.stack([w, np.ones(4)]))
+    np.testing.assert_array_equal(found, [np.nan, 1.0])
+    with pytest.raises(IndexError):
+        indim.jit(median)(x.astype(int), w)
+    for of in (median, indim.jit(median)):
+        with pytest.raises(TypeError, match="a must be an array of real numbers"):
+            of(x + 0j, x)
+
+
 def test_products_and_quotients_of_polynomials():
     p, q = np.array([1.0, 2, 3]), np.array([0.0, 0, 2, 1])
     check(np.polymul, p, q)
     for other in (q, [0, 0]):
         check(lambda p: np.polymul(p, other), p)
     check(np.polymul, np.array([0, 1, 2]), np.array([0, 0, 3]))
+    for dtype in (np.float64, np.int64, np.float32):
+        none = np.zeros(0, dtype)
+        for pair in ((none, q.astype(dtype)), (q.astype(dtype), none), (none, none)):
+            check(np.polymul, *pair)
     cases = ([1.0, -3, 2, 5], [1.0, -1]), ([1.0, -3, 2], [1.0, -1]), ([1.0, 2], [1.0, 0, 3]), ([2, 4], [2])
     for u, v in cases:
         check(np.polydiv, np.array(u), np.array(v), tolerance=1e-14)
@@ -135,6 +197,27 @@ def test_polynomials_of_traced_points():
     step = 1e-6 * np.eye(20)[4]
     slope = (loss(x + step) - loss(x - step)) / 2e-6
     np.testing.assert_allclose(indim.grad(loss)(x)[4], slope, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.polyfit(x[:0], x[:0], 1),
+        lambda x: np.polyfit([], x[:0], 1),
+        lambda x: np.polyfit(x[None], x, 1),
+        lambda x: np.polyfit(x, x[:, None, None], 1),
+        lambda x: np.polyfit(x, x[:2], 1),
+        lambda x: np.polyfit(x, x, -1),
+        lambda x: np.polyfit(x, x, 1, w=x[:2]),
+        lambda x: np.polyfit([1, 2, 3], x, 1, w=[[1, 2, 3]]),
+    ],
+)
+def test_points_without_a_fit_are_the_errors_of_numpy(call):
+    with pytest.raises((TypeError, ValueError)) as of_numpy:
+        call(np.arange(3.0))
+    with pytest.raises(of_numpy.type) as error:
+        indim.jit(call)(np.arange(3.0))
+    assert str(error.value) == str(of_numpy.value)
 
 
 def test_complex_numbers_among_arguments_are_inputs():

@@ -294,6 +294,11 @@ def test_jacobians_of_containers():
     np.testing.assert_allclose(found[1][1], np.zeros((3, 3)))
 
 
+def test_keys_of_the_caller_are_their_own_text():
+    # The text that JAX gives.
+    assert indim.tree_util.keystr(("a", 1), simple=True, separator="/") == "a/1"
+
+
 @pytest.mark.parametrize("package", ["xarray", "pandas", "dask"])
 def test_trees_of_arrays_of_other_packages(package):
     library = pytest.importorskip("dask.array" if package == "dask" else package)

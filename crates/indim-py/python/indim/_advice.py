@@ -23,8 +23,8 @@ def refused_argument(name, keyword):
     advice = _KEYWORDS.get(keyword, "leave it out")
     if keyword == "out":
         return (
-            f"numpy.{name} takes no `out` from outside while a function is traced, but an array that the "
-            f"function has made, such as np.zeros_like(x): write y = np.{name}(...) without `out=`"
+            f"numpy.{name} takes no `out` from outside while a function is traced, but a traced array of the "
+            f"shape of the result, such as np.zeros_like(x[0]): write y = np.{name}(...) without `out=`"
         )
     return f"numpy.{name} takes no `{keyword}` while a function is traced: {advice}"
 

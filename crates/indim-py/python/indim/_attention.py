@@ -54,7 +54,8 @@ def dot_product_attention(
             raise ValueError(f"`mask` has truth values, not {mask.dtype}: an additive mask is a `bias`")
         chosen.append(_grouped("mask", mask, groups, heads))
     for choice in chosen:
-        logits = np.where(choice, logits, np.asarray(_LOW * float(np.finfo(np.float32).max), logits.dtype))
+        masked = np.asarray(_MASKED_FRACTION * float(np.finfo(np.float32).max), logits.dtype)
+        logits = np.where(choice, logits, masked)
     weights = none.softmax(logits, -1).astype(key.dtype)
     found = _product("bkgts,bskh->btkgh", weights, value, None).astype(key.dtype)
     found = found.reshape(batches, queries, heads, features)
@@ -72,8 +73,8 @@ def dot_product_attention(
 
 _NAMES = ("query", "key", "value")
 
-#: The share of the greatest float of 32 bits, negative, that stands for a position that is masked.
-_LOW = -0.7
+#: A masked logit is this fraction of the largest float32, as in JAX.
+_MASKED_FRACTION = -0.7
 
 
 def _product(text, x, y, dtype):

@@ -11,6 +11,7 @@ import operator
 import numpy as np
 
 from ._functions import asarray
+from ._lax_functions import reduce_sum
 from ._numbers import is_number
 from ._shape_functions import axis_index as _axis_index
 from ._tracing import Tracer, resumed, running_recording
@@ -19,7 +20,13 @@ from ._trees import mapped
 
 def psum(x, axis_name, *, axis_index_groups=None):
     """The sum over the elements of a batch, for each leaf of the tree ``x``."""
-    return _reduced("psum", np.sum, x, axis_name, axis_index_groups)
+    return _reduced("psum", _sum, x, axis_name, axis_index_groups)
+
+
+def _sum(whole, axis):
+    """The sum in the element type of JAX: that of the operand, and int32 for truth values."""
+    whole = whole.astype(np.int32) if whole.dtype.kind == "b" else whole
+    return reduce_sum(whole, (axis,))
 
 
 def pmean(x, axis_name, *, axis_index_groups=None):
@@ -61,6 +68,9 @@ def ppermute(x, axis_name, perm):
         size = _size(batch)
         sources = np.full(size, -1)
         for source, destination in perm:
+            if not (0 <= operator.index(source) < size and 0 <= operator.index(destination) < size):
+                pair = f"({source}, {destination})"
+                raise ValueError(f"ppermute takes elements from 0 to {size - 1} of the batch, unlike {pair}")
             sources[operator.index(destination)] = operator.index(source)
         if len({*(pair[0] for pair in perm)}) != len(perm) or len({*(pair[1] for pair in perm)}) != len(perm):
             raise ValueError(f"ppermute takes each source and each destination once, unlike {list(perm)}")

@@ -234,8 +234,11 @@ def _lognormal(key, sigma, shape, dtype):
 
 
 def weibull_min(key, scale, concentration, shape=(), dtype=None):
-    """Numbers of the Weibull distribution."""
-    return _weibull_min(*_of_floats("weibull_min", key, (scale, concentration), shape, dtype))
+    """Numbers of the Weibull distribution. As in JAX, the parameters broadcast with numbers of this shape, so
+    without a shape all elements come from one number."""
+    dtype = _float_type("weibull_min", dtype)
+    parameters = _floats((scale, concentration), dtype)
+    return _weibull_min(_key(key), *parameters, tuple(_sizes(shape)), dtype)
 
 
 @_program("shape", "dtype")

@@ -12,7 +12,7 @@ import inspect
 import numpy as np
 
 from . import _arrays, _creation_functions, _functions, _scatters, _shape_functions, _sizes_from_data
-from ._tracing import Tracer, has_tracer, running_recording
+from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, running_recording
 
 
 def _has_axis(args):
@@ -62,6 +62,7 @@ def complete(namespace):
         "ndarray": ndarray,
         "put_along_axis": put_along_axis,
         "repeat": repeat,
+        "roll": _roll(namespace["roll"]),
         "sort": _always_stable(namespace["sort"]),
         "take": _take(namespace["take"]),
         "where": _where(namespace["where"]),
@@ -157,6 +158,19 @@ def _take(own):
         return np.moveaxis(found, places, [axis + place for place in places])
 
     return functools.update_wrapper(take, own)
+
+
+def _roll(own):
+    """``roll`` that also takes traced shifts."""
+
+    def roll(*args, **keywords):
+        if not has_tracer((args[1:2], keywords.get("shift"))):
+            return own(*args, **keywords)
+        if "x" in keywords:
+            keywords["a"] = keywords.pop("x")
+        return ARRAY_FUNCTIONS[np.roll](*args, **keywords)
+
+    return functools.update_wrapper(roll, own)
 
 
 def _always_stable(own):

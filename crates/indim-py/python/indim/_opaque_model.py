@@ -18,8 +18,14 @@ class OpaqueModel:
         self._loaded = None
 
     def provide(self, name, function):
-        """Computes the nodes of this operator or name, ``"com.acme.Whiten"``, by a function of arrays; see
-        :func:`indim.load`. Returns the model."""
+        """Adds a function that computes the nodes with this operator or name, ``"com.acme.Whiten"``; see
+        :func:`indim.load`. Returns the model.
+
+        :raises ValueError: if the program has no such node that indim lacks.
+        """
+        from ._provided import check_names
+
+        check_names(*self._options, [name])
         self._provide[name] = function
         self._loaded = None
         return self

@@ -8,24 +8,53 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _functions
 from ._advice import refused_argument
 from ._tracing import Tracer, running_recording
 
+
+#: Functions that broadcast their results to the shape of `out`, as ufuncs do; others need its shape.
+_BROADCAST = {
+    *("fix", "isneginf", "isposinf", "nanmedian", "nanpercentile", "nanquantile", "outer", "percentile"),
+    "quantile",
+}
+
+#: Functions of positions: NumPy converts to any type whose elements all are positions.
+_POSITIONS = ("argmax", "argmin", "nanargmax", "nanargmin")
 
 #: Functions along axes whose results NumPy converts to the type of `out` in any case, unlike those of other
 #: functions; so it does for the methods of ufuncs.
 _ALWAYS_CONVERTED = {
     *("amax", "amin", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "max", "mean", "median"),
-    *("min", "nancumprod", "nancumsum", "nanmax", "nanmedian", "nanmin", "nanprod", "nanquantile", "nansum"),
-    *("prod", "sum", "trace", "var"),
+    *("min", "nancumprod", "nancumsum", "nanmax", "nanmedian", "nanmin", "nanpercentile", "nanprod"),
+    *("nanquantile", "nansum", "prod", "sum", "trace", "var"),
 }
 
 
-def written(name, result, out, where=True, casting=None):
-    """``result`` of NumPy's function ``name``, as a call with these arguments returns it."""
-    if casting is None:
-        casting = "unsafe" if name in _ALWAYS_CONVERTED or "." in name else "same_kind"
+def written_whole(name, operand, result, out):
+    """``result`` of NumPy's function or method ``name`` of ``operand``, as a call with ``out`` returns it."""
+    out = _checked(name, out)
+    shape, expected = tuple(out.shape), tuple(np.shape(result))
+    if shape != expected and name not in _BROADCAST:
+        raise ValueError(f"`out` of numpy.{name} has the shape {shape}, but the result has {expected}")
+    return written(name, result, out, casting=_casting(name, operand, out.dtype))
+
+
+def _casting(name, operand, dtype):
+    """The rule by which NumPy converts the result to the type of ``out``."""
+    if name in _POSITIONS:
+        if not np.can_cast(dtype, np.int64, "safe"):
+            raise TypeError(f"`out` of numpy.{name} has elements of {dtype}, which are no positions")
+        return "unsafe"
+    if name in ("nanmean", "nanvar"):
+        is_inexact = np.issubdtype(_functions.asarray(operand).dtype, np.inexact)
+        return "same_kind" if is_inexact else "unsafe"
+    return "unsafe" if name in _ALWAYS_CONVERTED or "." in name else "same_kind"
+
+
+def written(name, result, out, where=True, casting="same_kind"):
+    """``result`` of NumPy's function ``name``, broadcast to ``out``, as a call with these arguments returns
+    it."""
     out = _checked(name, out)
     if not isinstance(result, Tracer):
         result = out._recording.tracer(np.asarray(result), "constant")
@@ -61,8 +90,8 @@ def _checked(name, out):
     if not out._is_writable():
         raise TypeError(
             f"numpy.{name} cannot write into `{out._value_text}` while {out._recording.function} is traced: "
-            "it is an argument, or comes from outside. `out=` takes an array that the function has made, "
-            f"such as np.zeros_like(x); write y = np.{name}(...) without `out=`"
+            "it is an argument, or comes from outside. `out=` takes an array of the shape of the result that "
+            f"the function has made, such as np.zeros_like(x); write y = np.{name}(...) without `out=`"
         )
     return out
 

@@ -95,19 +95,7 @@ def _polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     if has_tracer((x, w)):
         return fitted(x, y, operator.index(deg), rcond, w)
     x, y, order = np.asarray(x) + 0.0, asarray(y) + 0.0, operator.index(deg) + 1
-    if order < 1:
-        raise ValueError("expected deg >= 0")
-    if x.ndim != 1 or x.size == 0:
-        raise TypeError("expected 1D vector for x" if x.size else "expected non-empty vector for x")
-    if y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
-        raise TypeError("expected 1D or 2D array for y, of the same length as x")
-    terms = np.vander(x, order)
-    if w is not None:
-        w = np.asarray(w) + 0.0
-        if w.shape != x.shape:
-            raise TypeError("expected w and y to have the same length")
-        terms, y = terms * w[:, None], y * (w[:, None] if y.ndim == 2 else w)
-    scale = np.sqrt((terms * terms).sum(axis=0))
+    terms, y, scale = _scaled_terms(x, y, order, w if w is None else np.asarray(w))
     rcond = len(x) * np.finfo(x.dtype).eps if rcond is None else rcond
     coefficients, _, rank, _ = np.linalg.lstsq(terms / scale, y, rcond)
     if rank != order:
@@ -119,21 +107,13 @@ def fitted(x, y, degree, rcond, w):
     """``polyfit`` whose points or weights are traced: least squares by orthogonal columns. A matrix without
     full rank has the solution of the least norm, without NumPy's warning."""
     x, y, order = asarray(x) + 0.0, asarray(y) + 0.0, degree + 1
-    if not 1 <= order <= _least_squares.MAX_UNKNOWNS:
+    if order > _least_squares.MAX_UNKNOWNS:
         most = _least_squares.MAX_UNKNOWNS - 1
         raise TypeError(
             f"numpy.polyfit of traced points has a degree from 0 to {most}, not {degree}: fit outside of the "
             "compiled function"
         )
-    if x.ndim != 1 or y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
-        raise TypeError("expected 1D vector for x, and 1D or 2D array for y, of the same length")
-    terms = np.vander(x, order)
-    if w is not None:
-        w = asarray(w) + 0.0
-        if w.shape != x.shape:
-            raise TypeError("expected w and y to have the same length")
-        terms, y = terms * w[:, None], y * (w[:, None] if y.ndim == 2 else w)
-    scale = np.sqrt(np.sum(terms * terms, axis=0))
+    terms, y, scale = _scaled_terms(x, y, order, w if w is None else asarray(w))
     scale = np.where(scale == 0, np.ones((), scale.dtype), scale)
     columns = [terms[:, place] / scale[place] for place in range(order)]
     columns = [column[:, None] for column in columns] if y.ndim == 2 else columns
@@ -142,9 +122,35 @@ def fitted(x, y, degree, rcond, w):
     return np.stack([part / scale[place] for place, part in enumerate(solution)])
 
 
+def _scaled_terms(x, y, order, w):
+    """The powers of ``x`` and ``y``, both times the weights, and the lengths of the columns of powers."""
+    if order < 1:
+        raise ValueError("expected deg >= 0")
+    if x.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if x.shape[0] == 0:
+        raise TypeError("expected non-empty vector for x")
+    if y.ndim not in (1, 2):
+        raise TypeError("expected 1D or 2D array for y")
+    if y.shape[0] != x.shape[0]:
+        raise TypeError("expected x and y to have same length")
+    terms = np.vander(x, order)
+    if w is not None:
+        w = w + 0.0
+        if w.ndim != 1:
+            raise TypeError("expected a 1-d array for weights")
+        if w.shape[0] != x.shape[0]:
+            raise TypeError("expected w and y to have the same length")
+        terms, y = terms * w[:, None], y * (w[:, None] if y.ndim == 2 else w)
+    return terms, y, np.sqrt(np.sum(terms * terms, axis=0))
+
+
 @implements(np.polymul)
 def _polymul(a1, a2):
-    return np.convolve(*(_from_first(p, p != 0) for p in (_of_one_axis(a1), _of_one_axis(a2))))
+    factors = (_of_one_axis(a1), _of_one_axis(a2))
+    # A polynomial without coefficients is zero.
+    factors = [p if p.shape[0] else np.zeros(1, p.dtype) for p in factors]
+    return np.convolve(*(_from_first(p, p != 0) for p in factors))
 
 
 @implements(np.polydiv)

@@ -109,6 +109,13 @@ class ProvidedModel:
         return ProvidedModel, (path, content, function, part, provide)
 
 
+def check_names(path, content, function, part, names):
+    """Refuses names of functions for nodes that the program lacks, or that indim computes itself."""
+    _, nodes, inner_nodes = _foreign_nodes(path, content, function, part)
+    if not any(part):
+        _check_known(names, (*nodes, *inner_nodes))
+
+
 def _check_known(provide, nodes):
     """Refuses functions for nodes that the program lacks, or that indim computes itself."""
     known = _distinct(name for operator, node_name, *_ in nodes for name in (operator, node_name))

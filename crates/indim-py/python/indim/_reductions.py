@@ -297,11 +297,12 @@ def _numpy_handler(numpy_function, function, operand_count):
         given = {key: value for key, value in given[operand_count:] if not _is_omitted(value)}
         out = given.pop("out", None)
         if out is not None:
-            from ._outputs import written
+            from ._outputs import written_whole
 
             by_name = {key: value for key, value in kwargs.items() if key != "out"}
             bound = signature.bind(*args, **by_name).arguments
-            return written(numpy_function.__name__, handler(**{**bound, "out": None}), out)
+            result = handler(**{**bound, "out": None})
+            return written_whole(numpy_function.__name__, operands[0], result, out)
         if "ddof" in given:
             given.setdefault("correction", given.pop("ddof"))
         if given.get("where", None) is True:

@@ -544,9 +544,10 @@ class Tracer:
             return ufunc_at(ufunc, *inputs)
         out = kwargs.pop("out", None)
         if out is not None:
-            from ._outputs import written
+            from ._outputs import written_whole
 
-            return written(f"{ufunc.__name__}.{method}", getattr(ufunc, method)(*inputs, **kwargs), out)
+            result = getattr(ufunc, method)(*inputs, **kwargs)
+            return written_whole(f"{ufunc.__name__}.{method}", inputs[0], result, out)
         if method == "reduceat":
             from ._reduceat import reduceat
 
@@ -602,10 +603,10 @@ class Tracer:
         out = kwargs.get("out")
         if out is None or function is np.clip:
             return handler(*args, **kwargs)
-        from ._outputs import written
+        from ._outputs import written_whole
 
         result = handler(*args, **{key: kwargs[key] for key in kwargs if key != "out"})
-        return written(function.__name__, result, out)
+        return written_whole(function.__name__, args[0] if args else kwargs.get("a"), result, out)
 
     def _numpy_function(self, name, operands):
         if name == "divmod":

@@ -75,7 +75,13 @@ def keystr(keys, *, simple=False, separator=""):
     """
     if not simple:
         return separator.join(map(str, keys))
-    return separator.join(str(getattr(key, _FIELDS[type(key)])) for key in keys)
+    return separator.join(map(_simple, keys))
+
+
+def _simple(key):
+    """The text of the key alone; a key of a class of the caller has its own text."""
+    field = _FIELDS.get(type(key))
+    return str(key if field is None else getattr(key, field))
 
 
 def register_with_keys(cls, flatten_with_keys, unflatten_func, flatten_func=None):

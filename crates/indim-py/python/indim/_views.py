@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _functions, _masks, _padding, _view_functions
+from . import _functions, _masks, _padding, _shape_functions, _view_functions
 from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, innermost
 
@@ -113,25 +113,36 @@ def _roll(a, shift, axis=None):
         return _FUNCTIONS["roll"](a, shift, axis)
     if isinstance(shift, Tracer) and shift.ndim == 1:
         shifts = [shift[place] for place in range(shift.shape[0])]
+    if any(np.ndim(item) != 0 for item in shifts) or np.ndim(axis) > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     a = _functions.asarray(a)
-    if axis is None:
-        return _rolled(np.ravel(a), sum(shifts), 0).reshape(a.shape)
-    axes = list(axis) if isinstance(axis, (tuple, list)) else [axis]
-    count = max(len(shifts), len(axes))
-    if not all(len(items) in (1, count) for items in (shifts, axes)):
-        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
-    for shift, axis in zip(shifts * (count // len(shifts)), axes * (count // len(axes))):
-        a = _rolled(a, shift, axis)
-    return a
+    rolled = np.ravel(a) if axis is None else a
+    axes = [0] if axis is None else list(axis) if np.ndim(axis) else [axis]
+    axes = [_shape_functions.axis_index(item, rolled.ndim) for item in axes]
+    (count,) = np.broadcast_shapes((len(shifts),), (len(axes),))
+    shifts, axes = (items * count if len(items) == 1 else items for items in (shifts, axes))
+    offsets = {}
+    for item, place in zip(shifts, axes):
+        offsets[place] = offsets.get(place, 0) + _offset(item, rolled.shape[place])
+    for place, offset in offsets.items():
+        size = rolled.shape[place]
+        places = (np.arange(size) - offset) % max(size, 1)
+        rolled = np.take(rolled, places, place, mode="clip")
+    return rolled.reshape(a.shape) if axis is None else rolled
 
 
-def _rolled(a, shift, axis):
-    """``roll`` along one axis by a traced number."""
-    if np.ndim(shift) != 0:
-        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
-    size = a.shape[axis]
-    places = (np.arange(size) - shift) % max(size, 1)
-    return np.take(a, places, axis, mode="clip")
+def _offset(shift, size):
+    """A shift modulo the size of its axis, in 64 bits: sums of shifts could leave the range of their type."""
+    size = max(size, 1)
+    if not isinstance(shift, Tracer):
+        return int(shift) % size
+    if shift.dtype.kind not in "biu":
+        raise TypeError(
+            f"numpy.roll takes traced shifts of integers, not of {shift.dtype}: write shift.astype(int)"
+        )
+    if shift.dtype == np.uint64:
+        return (shift % np.uint64(size)).astype(np.int64)
+    return shift.astype(np.int64) % np.int64(size)
 
 
 @implements(np.pad)

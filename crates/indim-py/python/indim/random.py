@@ -3,8 +3,9 @@
 A key is an array of two ``uint32``. The same key makes the same numbers on every machine and for any number
 of threads, so each key is used once: ``split`` makes several of one. Keys, bits, uniform numbers, integers
 and permutations are those of JAX bit for bit; the distributions that take logarithms or ``erf_inv``, and
-bounds of uniform numbers in 16 bits, are within rounding errors of JAX's. All functions also work inside of
-compiled functions. `_distributions.py` has those that transform other numbers, such as ``gamma``.
+bounds of uniform numbers in 16 bits, are within rounding errors of JAX's, except ``poisson`` with means both
+below 10 and from 10 on in one call: then numbers for the larger means may be others. All functions also work
+inside of compiled functions. `_distributions.py` has those that transform other numbers, such as ``gamma``.
 
 Unlike JAX, ``dtype=float`` is ``float64`` and ``dtype=int`` is ``int64``, as in NumPy; the defaults are
 ``float32`` and ``int32``, as in JAX.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
@@ -138,10 +137,17 @@ kaiming_uniform, kaiming_normal = he_uniform, he_normal
 
 def orthogonal(scale=1.0, column_axis=-1, dtype=None):
     """Refused: an orthogonal matrix is a factor of a random one."""
+    _refuse_factor("orthogonal")
+
+
+def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
+    """Refused: an orthogonal matrix is a factor of a random one."""
+    _refuse_factor("delta_orthogonal")
+
+
+def _refuse_factor(name):
+    where = ", and put it into the middle of zeros" if name == "delta_orthogonal" else ""
     raise NotImplementedError(
-        "initializers.orthogonal factorises a matrix, which indim does not do: write "
-        "scale * np.linalg.qr(indim.random.normal(key, (n, n)))[0]"
+        f"initializers.{name} factorises a matrix, which indim does not do: write "
+        f"scale * np.linalg.qr(indim.random.normal(key, (n, n)))[0]{where}"
     )
-
-
-delta_orthogonal = functools.wraps(orthogonal)(lambda scale=1.0, column_axis=-1, dtype=None: orthogonal())
