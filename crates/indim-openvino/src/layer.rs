@@ -242,14 +242,3 @@ fn names(list: &str) -> Vec<String> {
     names.retain(|name| !name.is_empty());
     names
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::layer::names;
-
-    #[test]
-    fn commas_in_names_are_escaped() {
-        assert_eq!(names(r"a,b\,c,,d"), ["a", "b,c", "d"]);
-        assert!(names("").is_empty());
-    }
-}

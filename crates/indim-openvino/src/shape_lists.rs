@@ -76,13 +76,16 @@ impl ShapeLists {
         }
     }
 
-    /// The sizes of the result of a `Reshape` or `Broadcast` to a shape that the network computes.
+    /// The sizes of the result of a `Reshape`, `Broadcast` or `Interpolate` to a shape that the network computes.
     pub(super) fn sizes(
         &self,
         outline: &Outline,
         at: &LayerOperands<'_, '_>,
     ) -> Option<Vec<Option<SymbolicSize>>> {
         let is_reshape = at.layer.is("Reshape");
+        if at.layer.is("Interpolate") {
+            return self.interpolated(at, at.sizes(outline, 0)?);
+        }
         if !is_reshape && !at.layer.is("Broadcast") {
             return None;
         }
@@ -92,6 +95,33 @@ impl ShapeLists {
         }
         let is_two_way = at.layer.word("mode", "numpy") == "bidirectional";
         Some(broadcast(operand, &target, is_two_way))
+    }
+
+    /// The axes that are not resized keep their sizes; the others have those of operand 1, unless it has scales.
+    fn interpolated(
+        &self,
+        at: &LayerOperands<'_, '_>,
+        operand: &[SymbolicSize],
+    ) -> Option<Vec<Option<SymbolicSize>>> {
+        let pads = ["pads_begin", "pads_end"].map(|name| at.layer.integers(name).ok());
+        if at.layer.version == "opset1"
+            || pads.iter().any(|it| it.iter().flatten().any(|&n| n != 0))
+        {
+            return None;
+        }
+        let has_sizes = at.layer.word("shape_calculation_mode", "sizes") == "sizes";
+        let target = self.list(at, 1).filter(|_| has_sizes);
+        let position = if at.layer.version == "opset4" { 3 } else { 2 };
+        let axes = match at.operands.len() > position {
+            true => at.constant(position)?,
+            false => (0..operand.len() as i64).collect(),
+        };
+        let mut sizes: Vec<_> = operand.iter().cloned().map(Some).collect();
+        for (number, axis) in axes.into_iter().enumerate() {
+            let size = target.as_ref().and_then(|target| target.get(number).cloned());
+            *sizes.get_mut(axis_from_front(axis, operand.len())?)? = size;
+        }
+        Some(sizes)
     }
 }
 

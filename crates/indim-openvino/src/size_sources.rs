@@ -40,7 +40,6 @@ pub(super) fn size_sources(
         "split" | "variadicsplit" => call.without_axes_of(1),
         "slice" => call.slice(),
         "stridedslice" => call.strided_slice(),
-        "interpolate" => call.interpolate(),
         "pad" => call.pad(),
         "tile" => call.tile(),
         "gatherelements" => call.gather_elements(),
@@ -172,20 +171,6 @@ impl SizeSourceRules<'_, '_> {
             axis >= sliced || (is_set(&begins, axis) && is_set(&ends, axis) && is_step)
         };
         Some((0..self.rank(0)?).map(|axis| is_whole(axis).then_some((0, axis))).collect())
-    }
-
-    /// The axes that are not resized, unless there is padding.
-    fn interpolate(&self) -> Option<SizeSources> {
-        for name in ["pads_begin", "pads_end"] {
-            if self.layer.integers(name).ok()?.iter().any(|&count| count != 0) {
-                return None;
-            }
-        }
-        match self.layer.version.as_str() {
-            "opset1" => None,
-            "opset4" => self.without_axes_of(3),
-            _ => self.without_axes_of(2),
-        }
     }
 
     /// The axes without padding.

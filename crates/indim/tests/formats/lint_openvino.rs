@@ -476,6 +476,39 @@ fn shapes_that_a_network_computes_keep_the_names_of_sizes() {
     assert_eq!(counts(&network), VerdictCounts { legal: 2, ..VerdictCounts::default() });
 }
 
+/// An image is made smaller and as large as before again, as in a U-Net: by the sizes that the network computes.
+#[test]
+fn a_resize_to_computed_sizes_has_these_sizes() {
+    let half = "strides=\"2,2\" pads_begin=\"0,0\" pads_end=\"0,0\" kernel=\"2,2\" rounding_type=\"floor\"";
+    let resize = "mode=\"nearest\" shape_calculation_mode=\"sizes\" pads_begin=\"0,0,0,0\" \
+        pads_end=\"0,0,0,0\"";
+    let image = ["FP32 -1 4 -1 -1"];
+    for (operation, has_axes) in
+        [("Interpolate-11", true), ("Interpolate-11", false), ("Interpolate-4", true)]
+    {
+        let mut network = Network::default();
+        let x = network.parameter("f32", "?,4,?,?", image[0]).to_string();
+        let small = network.add("MaxPool-1", half, &[&x], &image).to_string();
+        let shape = network.add("ShapeOf-3", "output_type=\"i64\"", &[&x], &["I64 4"]).to_string();
+        let (zero, axes) =
+            (network.integers(&[0]).to_string(), network.integers(&[2, 3]).to_string());
+        let chosen = [&*shape, &axes, &zero];
+        let sizes = network.add("Gather-8", "batch_dims=\"0\"", &chosen, &["I64 2"]).to_string();
+        let operands = match operation {
+            _ if !has_axes => vec![&*small, &shape],
+            "Interpolate-4" => vec![&*small, &sizes, &zero, &axes],
+            _ => vec![&*small, &sizes, &axes],
+        };
+        let large = network.add(operation, resize, &operands, &image).to_string();
+        let y = network.add("Add-1", "auto_broadcast=\"numpy\"", &[&large, &x], &image);
+        network.result(&y.to_string());
+        let file = source(&network.text(), &network.constants);
+        let report = LintReport::new(file, &LintOptions::default()).unwrap();
+        let mut codes = report.findings().iter().map(|it| it.code.as_str());
+        assert!(codes.all(|code| code != "sizes-may-differ"), "{operation}: {report}");
+    }
+}
+
 /// A slice keeps the sizes of the other axes.
 #[test]
 fn a_slice_keeps_the_open_sizes_of_other_axes() {

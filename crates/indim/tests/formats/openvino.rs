@@ -123,6 +123,14 @@ fn version_10_says_less() {
 }
 
 #[test]
+fn commas_in_names_of_values_are_escaped() {
+    let network = operation("ReLU-1", "", &["2"], "FP32 2");
+    let text = network.text().replace(" names=\"v0\"", r#" names="a\,b,,other""#);
+    let model = ir::read(&text, &[]).unwrap();
+    assert_eq!(model.inputs()[0].name, "a,b");
+}
+
+#[test]
 fn both_versions_of_batch_normalization_take_their_operands_in_their_order() {
     let [data, others] = ["1,2,2", "2"];
     let later = operation(
