@@ -76,7 +76,8 @@ impl ShapeLists {
         }
     }
 
-    /// The sizes of the result of a `Reshape`, `Broadcast` or `Interpolate` to a shape that the network computes.
+    /// The sizes of the result of a `Reshape`, `Broadcast` or `Interpolate` to a shape that the network
+    /// computes.
     pub(super) fn sizes(
         &self,
         outline: &Outline,
@@ -97,7 +98,8 @@ impl ShapeLists {
         Some(broadcast(operand, &target, is_two_way))
     }
 
-    /// The axes that are not resized keep their sizes; the others have those of operand 1, unless it has scales.
+    /// The axes that are not resized keep their sizes; the others have those of operand 1, unless it has
+    /// scales.
     fn interpolated(
         &self,
         at: &LayerOperands<'_, '_>,

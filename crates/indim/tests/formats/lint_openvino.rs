@@ -476,7 +476,7 @@ fn shapes_that_a_network_computes_keep_the_names_of_sizes() {
     assert_eq!(counts(&network), VerdictCounts { legal: 2, ..VerdictCounts::default() });
 }
 
-/// An image is made smaller and as large as before again, as in a U-Net: by the sizes that the network computes.
+/// An image is made smaller and as large as before again, as in a U-Net, by sizes that the network computes.
 #[test]
 fn a_resize_to_computed_sizes_has_these_sizes() {
     let half = "strides=\"2,2\" pads_begin=\"0,0\" pads_end=\"0,0\" kernel=\"2,2\" rounding_type=\"floor\"";
