@@ -75,7 +75,7 @@ pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centre, standardise};
 pub use tolerance::{Distance, Mismatch, largest_distance};
 pub use writer::{Notes, WriteOptions, Writer, WriterNotes, location_of};
-pub use written::{Decomposition, WrittenModel};
+pub use written::{Decomposition, WrittenModel, name_counts};
 
 /// Options of reading a file.
 ///

@@ -1,5 +1,7 @@
 //! Written files.
 
+use std::collections::BTreeMap;
+
 /// A written file and the notes of its writer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WrittenModel {
@@ -16,6 +18,18 @@ pub struct WrittenModel {
     pub carried: Vec<(String, usize)>,
     /// Metadata of the source file that the written file lacks: what it is, and of what.
     pub dropped: Vec<String>,
+}
+
+/// Each name with the number of its occurrences, sorted by name: [`WrittenModel::carried`].
+///
+/// ```
+/// let names = ["Foo", "Bar", "Foo"].map(str::to_owned);
+/// assert_eq!(indim_model::name_counts(names), [("Bar".to_owned(), 1), ("Foo".to_owned(), 2)]);
+/// ```
+pub fn name_counts(names: impl IntoIterator<Item = String>) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    names.into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
+    counts.into_iter().collect()
 }
 
 /// An operation that the format lacks, and its decomposition.

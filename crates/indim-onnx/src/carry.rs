@@ -1,13 +1,13 @@
 //! Models with nodes that indim cannot compute or write: the other nodes are a model of their own, and these
 //! nodes are inserted into the file that is written from it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use indim_model::outline::{Outline, OutlineNode, OutlineOptions, ValueIndex};
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, Location, Model, ModelInput, ModelProgram,
-    ProgramPart, ReadOptions, SourceFile, WrittenModel,
+    ProgramPart, ReadOptions, SourceFile, WrittenModel, name_counts,
 };
 
 use super::infer;
@@ -57,7 +57,7 @@ struct CarryingModel {
     /// The inputs of `computed`, then those that only carried nodes read.
     inputs: Vec<ModelInput>,
     /// The operators of the carried nodes, with their number.
-    operators: BTreeMap<String, usize>,
+    operators: Vec<(String, usize)>,
 }
 
 /// The nodes that are carried, and the values between them and the others.
@@ -111,10 +111,7 @@ pub(super) fn read(
         }
     }
     let carried = parts.carried(&proto, &tensors)?;
-    let mut operators = BTreeMap::new();
-    for node in parts.carried_nodes().map(|at| nodes[at]) {
-        *operators.entry(node.operator.clone()).or_insert(0) += 1;
-    }
+    let operators = name_counts(parts.carried_nodes().map(|at| nodes[at].operator.clone()));
     Ok(Box::new(CarryingModel { computed, carried, inputs, operators }))
 }
 
@@ -342,7 +339,7 @@ impl Model for CarryingModel {
         });
         let completed = self.carried.complete(written, &bound.collect());
         let mut completed = completed.map_err(FormatErrorKind::without_location)?;
-        completed.carried = self.operators.clone().into_iter().collect();
+        completed.carried = self.operators.clone();
         Ok(completed)
     }
 

@@ -1,14 +1,14 @@
 //! Networks with layers that indim cannot compute or write: the other layers are a network of their own, and
 //! these layers are copied into the file that is written from it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use roxmltree::Node;
 
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, Location, Model, ModelInput, ModelProgram,
-    ReadOptions, SourceFile, WrittenModel,
+    ReadOptions, SourceFile, WrittenModel, name_counts,
 };
 
 use crate::constants;
@@ -345,15 +345,11 @@ impl CarryingModel {
 
     /// The operations of the copied layers, without constants, inputs and outputs, with their number.
     fn operators(&self) -> Vec<(String, usize)> {
-        let mut operators: BTreeMap<String, usize> = BTreeMap::new();
         let layers = self.network.layers.iter().zip(&self.plan.is_copied);
         let ends = ["Parameter", "Result", "Const"];
-        for (layer, _) in
-            layers.filter(|(layer, copied)| **copied && !ends.iter().any(|it| layer.is(it)))
-        {
-            *operators.entry(layer.operation.clone()).or_default() += 1;
-        }
-        operators.into_iter().collect()
+        let layers =
+            layers.filter(|(layer, copied)| **copied && !ends.iter().any(|it| layer.is(it)));
+        name_counts(layers.map(|(layer, _)| layer.operation.clone()))
     }
 }
 

@@ -7,12 +7,11 @@
 mod plan;
 mod splice;
 
-use std::collections::BTreeMap;
-
 use indim_graph::terminal::printable;
 use indim_model::{
     FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelBuilder,
     ModelInput, ModelProgram, ProgramPart, ReadOptions, SourceFile, WrittenModel, crossing_values,
+    name_counts,
 };
 
 use crate::attribute::AttributeReader;
@@ -69,14 +68,13 @@ impl CarryingModel {
         let attributes = AttributeReader::new(checked_text(&self.source)?, &self.module);
         let body = self.module.functions[self.entry].body.iter();
         let operations = body.flat_map(|body| &body.operations).zip(&self.plan.operations);
-        let mut operators: BTreeMap<String, usize> = BTreeMap::new();
-        for (operation, _) in operations.filter(|(_, planned)| planned.is_carried) {
+        let carried = operations.filter(|(_, planned)| planned.is_carried);
+        let names = carried.filter_map(|(operation, _)| {
             let lowering = Lowering::of(&operation.name);
-            if lowering != Some(Lowering::Return) {
-                *operators.entry(operator(operation, lowering, &attributes)).or_default() += 1;
-            }
-        }
-        Ok(operators.into_iter().collect())
+            let is_return = lowering == Some(Lowering::Return);
+            (!is_return).then(|| operator(operation, lowering, &attributes))
+        });
+        Ok(name_counts(names))
     }
 }
 

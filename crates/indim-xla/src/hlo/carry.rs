@@ -2,12 +2,13 @@
 //! their own, and these instructions are copied, as they are, into the text that is written from it. All else
 //! of the source stays: the header, the parameters, and the computations that copied instructions name.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, Location, Model, ModelBuilder, ModelFormat,
     ModelInput, ModelProgram, ProgramPart, ReadOptions, SourceFile, SourceNames, TextOperation,
-    WrittenModel, crossing_values, line_range, merged_texts, remaining_positions, replaced_ranges,
+    WrittenModel, crossing_values, line_range, merged_texts, name_counts, remaining_positions,
+    replaced_ranges,
 };
 use indim_text::Span;
 
@@ -263,13 +264,12 @@ impl CarryingModel {
         let text = checked_text(&self.source)?;
         let instructions = self.module.computations[self.entry].instructions.iter();
         let carried = instructions.zip(&self.operations).filter(|(_, it)| it.is_carried);
-        let mut operators: BTreeMap<String, usize> = BTreeMap::new();
-        for (instruction, _) in carried.filter(|(it, _)| it.opcode != "parameter") {
+        let carried = carried.filter(|(instruction, _)| instruction.opcode != "parameter");
+        Ok(name_counts(carried.map(|(instruction, _)| {
             let target = instruction.attribute(text, "custom_call_target");
             let target = target.map_or_else(String::new, |it| format!(" {}", it.of(text)));
-            *operators.entry(instruction.opcode.clone() + &target).or_default() += 1;
-        }
-        Ok(operators.into_iter().collect())
+            instruction.opcode.clone() + &target
+        })))
     }
 }
 
