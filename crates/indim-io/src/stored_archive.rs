@@ -60,8 +60,8 @@ struct ArchivedMember {
 }
 
 impl<W: Write> ArchiveWriter<W> {
-    /// An archive without members. Offsets count from the beginning of the output, of which `offset` bytes
-    /// are written already.
+    /// An archive without members. The output has `offset` bytes already, and offsets of the archive count
+    /// from its beginning.
     pub fn new(output: W, offset: u64) -> Self {
         ArchiveWriter { output, offset, members: Vec::new(), names: HashSet::new() }
     }

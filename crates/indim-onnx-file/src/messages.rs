@@ -136,7 +136,7 @@ pub struct TensorProto {
     pub data_location: i32,
 }
 
-/// An array of which the file has only some elements; the others are 0.
+/// An array stored as some elements and their positions; the other elements are 0.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct SparseTensorProto {
     /// The elements; its name is that of the array.

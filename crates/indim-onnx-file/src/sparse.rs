@@ -1,5 +1,4 @@
-//! Sparse initializers: arrays of which the file has only some elements, with their positions; the others
-//! are 0.
+//! Sparse initializers: arrays stored as some elements and their positions; the other elements are 0.
 
 use bytes::Bytes;
 use indim_model::{FormatErrorKind, integers};

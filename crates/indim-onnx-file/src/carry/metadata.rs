@@ -97,7 +97,7 @@ impl Metadata {
         Ok(WrittenModel { content, dropped, ..written })
     }
 
-    /// What a file of another format lacks, each as a text for a note.
+    /// The metadata that a file of another format lacks, each as a text for a note.
     pub fn dropped(&self) -> Vec<String> {
         let of = |what: &str, properties: &[Vec<u8>]| {
             let keys = properties.iter().filter_map(|property| text_of(property, 1).ok());

@@ -118,7 +118,7 @@ def _grouped(name, array, groups, heads):
 
 
 def _chosen(queries, keys, is_causal, lengths, window):
-    """The masks of an order, of lengths and of a window, for all of which a position must be true."""
+    """The masks of an order, of lengths and of a window. A query sees a key if all masks are true there."""
     row, column = np.arange(queries)[:, None], np.arange(keys)
     masks = []
     if is_causal:

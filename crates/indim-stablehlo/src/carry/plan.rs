@@ -1,4 +1,4 @@
-//! Which operations of the entry function are copied.
+//! The plan of a copy: the operations of the entry function that are copied, not written anew.
 
 use std::collections::HashMap;
 

@@ -2,7 +2,7 @@
 
 use crate::lint::{found, lint};
 
-/// What `jax.export` writes for `x + b` with an open batch: the size is an argument of a function.
+/// The text of `jax.export` for `x + b` with an open batch, whose size is an argument of a function.
 fn exported(second_call: &str) -> String {
     format!(
         "\

@@ -39,7 +39,7 @@ fn ten_thousand_illegal_nodes_are_found_soon() {
     assert!(!drawing.contains("help"), "the reshape is the only repair: {drawing}");
 }
 
-/// Functions of which each calls the one before twice: 2^60 operations.
+/// A chain of functions; each calls the one before twice: 2^60 operations.
 #[test]
 fn a_chain_of_calls_that_doubles_is_refused_at_once() {
     let twice = |number: usize| {

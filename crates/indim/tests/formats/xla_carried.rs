@@ -337,7 +337,7 @@ fn hlo_is_written_around_what_indim_lacks() {
     assert!(agrees(HLO, &text, &inputs).contains("ROOT %scaled = f32[3] multiply("));
 }
 
-/// What is left of a text when lines, characters or the rest are missing or changed.
+/// Damaged copies of a text: lines, characters or the rest are missing or changed.
 fn damaged(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let mut texts = Vec::new();
