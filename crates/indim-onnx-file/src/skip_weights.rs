@@ -140,7 +140,7 @@ impl MessageKind {
             | (Graph, 2 | 11..=13)
             | (Node, 1..=8)
             | (Attribute, 1..=9 | 20 | 21)
-            | (Tensor, 1..=3 | 8 | 13 | 14)
+            | (Tensor, 1..=3 | 6 | 8 | 13 | 14)
             | (SparseTensor, 3)
             | (Function, 1..=13) => return FieldKind::Kept,
             _ => return FieldKind::Undeclared,
@@ -269,7 +269,8 @@ impl WeightSkipper {
             length <= remaining - header.bytes as u64
         });
         let Some(header) = header else {
-            // The reader finds the damage in the result too.
+            // The reader finds the damage in the result too, so nothing may follow the damaged bytes.
+            self.name_elements();
             self.keep(bytes)?;
             while !self.open.is_empty() {
                 self.close()?;
@@ -343,16 +344,21 @@ impl WeightSkipper {
         Ok(())
     }
 
+    /// Adds the place of the skipped elements to the innermost message, if it has any.
+    fn name_elements(&mut self) {
+        let Some(message) = self.open.last_mut() else { return };
+        let Some(elements) = message.elements.take() else { return };
+        self.done.constants += 1;
+        self.done.constant_bytes += elements.bytes;
+        if !message.is_external {
+            message.content.extend(external(&self.name, elements).encode_to_vec());
+        }
+    }
+
     /// Ends the innermost message, and adds it to the message around it.
     fn close(&mut self) -> Result<(), FormatError> {
+        self.name_elements();
         let Some(mut message) = self.open.pop() else { return Ok(()) };
-        if let Some(elements) = message.elements {
-            self.done.constants += 1;
-            self.done.constant_bytes += elements.bytes;
-            if !message.is_external {
-                message.content.extend(external(&self.name, elements).encode_to_vec());
-            }
-        }
         let Some(outer) = self.open.last_mut() else {
             self.done.content = message.content;
             return Ok(());

@@ -180,6 +180,33 @@ fn damage_stays_damage() {
     }
 }
 
+/// The place of skipped elements is not part of a field whose length is too large.
+#[test]
+fn damage_after_skipped_elements_stays_damage() {
+    for missing in 1..100 {
+        let mut damaged = tensor("w", vec![1; 70_000]).encode_to_vec();
+        // A name of `missing + 2` bytes, of which the tensor has 2.
+        damaged.extend([8 << 3 | 2, missing + 2, b'a', b'b']);
+        let graph = GraphProto { initializer: vec![damaged.into()], ..GraphProto::default() };
+        let file = ModelProto { graph: Some(graph), ..ModelProto::default() }.encode_to_vec();
+        let (skipped, _) = skip(&file);
+        let graph = ModelProto::decode(&*skipped.content).expect("a model").graph.expect("a graph");
+        assert!(TensorProto::decode(graph.initializer[0].clone()).is_err(), "{missing}");
+        assert_eq!(skipped.constants, 1);
+    }
+}
+
+#[test]
+fn long_strings_stay() {
+    let strings = TensorProto {
+        string_data: vec![vec![b'a'; 100_000].into(), Bytes::from_static(b"b")],
+        raw_data: None,
+        ..tensor("s", vec![0; 8])
+    };
+    let file = model(&[strings]).encode_to_vec();
+    assert_eq!(skip(&file).0.content, file);
+}
+
 #[test]
 fn nested_messages_end() {
     // Graphs in attributes of nodes, 100 deep around one large constant.
