@@ -164,3 +164,68 @@ fn a_program_for_any_sizes_is_unrolled_for_those_of_a_call() {
         }
     }
 }
+
+/// All reductions of `x + y`, computed inside the reduction, and the positions of its extremes.
+fn reductions_of_sum(dtype: DType, [x, y]: [&[usize]; 2], axis: i64) -> Graph {
+    let b = GraphBuilder::new();
+    let (p, q) = (b.parameter("x", dtype, x).unwrap(), b.parameter("y", dtype, y).unwrap());
+    let sum = b.numpy().add(&p, &q).unwrap();
+    let mut results = reductions(&b, &sum, dtype, axis);
+    if ReduceOp::ArgMax.takes(dtype) {
+        results.extend(
+            [ReduceOp::ArgMax, ReduceOp::ArgMin].map(|op| b.reduce(op, &sum, axis).unwrap()),
+        );
+    }
+    b.finish(&results).unwrap()
+}
+
+/// Kept axes that are short and do not merge, because an operand is constant along some of them.
+#[test]
+fn several_short_axes_are_kept() {
+    let types = [DType::F32, DType::F64, DType::I32, DType::U8, DType::F16, DType::C64];
+    for (at, dtype) in types.into_iter().enumerate() {
+        for length in [2, 3, 7, 8, 9, 12, 17, 40] {
+            for inner in [2, 3, 7, 20] {
+                for outer in [2, 37, 600 / inner] {
+                    let is_skipped = (length + inner + outer + at) % 3 != 0;
+                    if is_skipped {
+                        continue;
+                    }
+                    for (shape, other, axis) in [
+                        ([outer, inner, length], [outer, 1, 1], 2),
+                        ([outer, inner, length], [1, inner, length], 2),
+                        ([outer, length, inner], [outer, 1, 1], 1),
+                        ([outer, length, inner], [1, 1, inner], 1),
+                    ] {
+                        let x = elements(&ArrayType::new(dtype, &shape[..]), length as u64);
+                        let y = elements(&ArrayType::new(dtype, &other[..]), 3);
+                        let graph = reductions_of_sum(dtype, [&shape, &other], axis);
+                        check(
+                            &graph,
+                            &[x, y],
+                            &format!("{dtype} {shape:?} {other:?} along {axis}"),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn four_short_axes() {
+    for length in [2, 5, 9, 30] {
+        for (shape, other, axis) in [
+            ([11, 3, 2, length], [11, 1, 2, 1], 3),
+            ([11, 3, 2, length], [1, 3, 1, length], 3),
+            ([7, 3, length, 4], [7, 1, 1, 4], 2),
+            ([70, length, 3, 2], [1, length, 1, 2], 1),
+            ([length, 70, 3, 2], [1, 70, 1, 2], 0),
+        ] {
+            let x = elements(&ArrayType::new(DType::F32, &shape[..]), length as u64);
+            let y = elements(&ArrayType::new(DType::F32, &other[..]), 3);
+            let graph = reductions_of_sum(DType::F32, [&shape, &other], axis);
+            check(&graph, &[x, y], &format!("{shape:?} {other:?} along {axis}"));
+        }
+    }
+}

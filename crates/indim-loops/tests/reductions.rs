@@ -2,6 +2,8 @@
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{AxisSlice, optimize};
+use indim_loops::strides::AxisStrides;
+use indim_loops::walk::reduction::{NestPartition, ReducedAxes, ReductionNest, UnitForm};
 use indim_loops::{loop_nest::LoopNests, lower};
 use indim_ops::{DType, Op, ReduceOp};
 use indim_shape::RuleSet;
@@ -141,4 +143,47 @@ fn a_stack_that_is_only_reduced_is_not_written() {
     // More parts than lanes, and a stack that is an output, are written.
     assert_eq!(stacked(33, false).1, 1);
     assert!(stacked(5, true).0 > 1);
+}
+
+/// The forms of the units of `x + y` reduced along an axis, and the results of a tile's steps. `x` and the
+/// result are dense arrays of 4-byte elements; `y` has one element for each index of the first axis.
+fn units(sizes: [usize; 3], reduced: usize) -> Vec<(UnitForm, usize)> {
+    let strides = |sizes: [usize; 3]| -> AxisStrides {
+        let after = |axis: usize| sizes[axis + 1..].iter().product::<usize>();
+        (0..3).map(|axis| (4 * after(axis)) as isize).collect()
+    };
+    let mut of_result = sizes;
+    of_result[reduced] = 1;
+    let mut result = strides(of_result);
+    result[reduced] = 0;
+    let of_y = [4, 0, 0].into_iter().collect();
+    let axes = ReducedAxes::new(&sizes, reduced, &[result, strides(sizes), of_y], 1).unwrap();
+    let nest = ReductionNest {
+        axes: &axes,
+        element_sizes: &[4, 4, 4],
+        targets: 1,
+        block: 1024,
+        minimum_row: None,
+        is_direct: false,
+        folds: false,
+        has_row_kernels: true,
+        has_lanes: false,
+        joins_axes: true,
+    };
+    let form =
+        |partition: &NestPartition| (partition.form, partition.results(partition.walk.tile_steps));
+    nest.partitions().iter().map(form).collect()
+}
+
+#[test]
+fn units_cover_several_short_axes() {
+    let (columns, row) = (UnitForm::Columns, UnitForm::Row);
+    assert_eq!(units([1000, 2, 3], 2), [(columns(250), 250)]);
+    // Units that do not divide the axis leave one of fewer columns.
+    assert_eq!(units([1003, 2, 3], 2), [(columns(252), 252), (columns(242), 242)]);
+    assert_eq!(units([1000, 3, 2], 1), [(columns(250), 250)]);
+    assert_eq!(units([1001, 7, 12], 2), [(row(12), 84)]);
+    // An axis is long enough alone.
+    assert_eq!(units([1000, 3, 200], 1), [(columns(200), 200)]);
+    assert_eq!(units([1000, 40, 12], 2), [(row(12), 40)]);
 }

@@ -81,7 +81,7 @@ struct BoundStore {
 #[derive(Debug, Clone, Copy)]
 struct ValueSource {
     register: usize,
-    /// Stride between steps, in bytes.
+    /// Stride between steps of columns, or between rows, in bytes.
     step_stride: isize,
 }
 
@@ -136,6 +136,7 @@ pub(super) fn reducing<'a>(
         folds,
         has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
         has_lanes: code.folds.iter().any(|fold| !is_sequential(fold, REDUCTION_LANES, axes.length)),
+        joins_axes: true,
     }
 }
 
@@ -194,10 +195,7 @@ impl BoundPartition {
             true => (None, Some(FoldFunction::new(code, nest, &partition, &wiring, width)?)),
             false => (wiring.find_function(code)?, None),
         };
-        let finished = match partition.form {
-            UnitForm::Columns(columns) => columns,
-            UnitForm::Row(_) => partition.walk.tile_steps,
-        };
+        let finished = partition.results(partition.walk.tile_steps);
         let length = nest.length();
         let lanes = fold_function
             .as_ref()
@@ -237,10 +235,10 @@ fn width(partition: &NestPartition) -> usize {
     }
 }
 
-/// The register of a store's values, and the stride between steps: of the array if it is read in place, else
-/// of a dense tile.
+/// The register of a store's values, and the stride between steps or rows: of the array if it is read in
+/// place, else of a dense tile.
 fn source(code: &TileCode, partition: &NestPartition, store: &Store) -> ValueSource {
-    let dense = (partition.walk.step_elements * code.nest.dtype(store.source).size()) as isize;
+    let dense = (partition.form.dense_stride() * code.nest.dtype(store.source).size()) as isize;
     let step_stride = match store.source {
         Local::Access(index) if partition.is_direct => {
             partition.walk.operands[code.operand(index)].step_stride
@@ -485,7 +483,7 @@ impl SegmentReduction<'_> {
     /// # Safety
     /// Like [`BoundNest::run`], for the tile at `position`.
     unsafe fn reduce_rows(&mut self, position: &mut Position<'_>, length: usize) {
-        let count = position.steps;
+        let count = self.bound.partition.results(position.steps);
         // SAFETY:
         // - the caller has the obligations for this tile, and `compute` fills the registers that `values`
         //   reads;

@@ -8,9 +8,11 @@
 //! Few long units are cut into *segments*, which are nodes of the summation tree.
 //!
 //! - `direct.rs`: in-place reductions of dense operands, without a walk;
-//! - `partitions.rs`: partitions of a nest whose tiles are walked: units of columns, or tiles of rows.
+//! - `partitions.rs`: partitions of a nest whose tiles are walked: units of columns, or tiles of rows;
+//! - `joined.rs`: units and tiles along several kept axes.
 
 mod direct;
+mod joined;
 mod partitions;
 
 use core::ops::Range;
@@ -80,6 +82,8 @@ pub struct ReductionNest<'a> {
     pub has_row_kernels: bool,
     /// Whether wide columns use the lanes of the reduction; otherwise values are combined one after another.
     pub has_lanes: bool,
+    /// Whether a unit or tile may cover several kept axes.
+    pub joins_axes: bool,
 }
 
 /// The walk of a nest with a reduced axis.
@@ -173,6 +177,8 @@ impl ReductionNest<'_> {
             if let Some(rows) = self.direct_rows() {
                 return ReductionWalk::Rows(rows);
             }
+        } else if let Some(partitions) = self.joined_partitions() {
+            return ReductionWalk::Partitions(partitions);
         } else {
             let columns = self.unit_columns();
             if self.are_direct(|operand| self.innermost(columns, operand)) {
@@ -184,6 +190,9 @@ impl ReductionNest<'_> {
 
     /// The nest as partitions, even if it could be reduced in place.
     pub fn partitions(&self) -> Vec<NestPartition> {
+        if let Some(joined) = self.joined_partitions() {
+            return joined;
+        }
         if self.are_tiles_of_rows() {
             return vec![self.rows()];
         }
@@ -217,24 +226,29 @@ impl ReductionNest<'_> {
         if self.are_rows() {
             return 1;
         }
-        let ReducedAxes { kept, length, .. } = self.axes;
-        let inner = kept.sizes.last().copied().unwrap_or(1);
-        let outer: usize = kept.sizes.iter().rev().skip(1).product();
+        let inner = self.axes.kept.sizes.last().copied().unwrap_or(1);
         let is_direct = self.are_direct(|operand| self.kept_stride(operand));
-        let max_columns = match (is_direct, self.has_lanes) {
-            (true, _) => MAX_DIRECT_COLUMNS,
-            (false, true) => MAX_LANE_COLUMNS.min(self.block),
-            (false, false) => MAX_UNIT_COLUMNS.min(self.block),
-        };
-        let shared = (inner * outer).div_ceil(MIN_UNITS).next_multiple_of(MIN_UNIT_COLUMNS);
-        let is_shared = *length <= REDUCTION_BLOCK
-            && (inner * outer).saturating_mul(*length) >= MIN_SHARED_ELEMENTS;
-        let max_columns = if is_shared { max_columns.min(shared) } else { max_columns };
+        let max_columns = self.max_unit_columns(is_direct);
         // Columns are spread evenly, so that the last unit is not much smaller than the others.
         balanced_steps(inner, max_columns)
             .next_multiple_of(COLUMN_ALIGNMENT)
             .min(max_columns)
             .min(inner)
+    }
+
+    /// The maximum number of columns of a unit, which is read in place if `is_direct`.
+    fn max_unit_columns(&self, is_direct: bool) -> usize {
+        let ReducedAxes { kept, length, .. } = self.axes;
+        let max = match (is_direct, self.has_lanes) {
+            (true, _) => MAX_DIRECT_COLUMNS,
+            (false, true) => MAX_LANE_COLUMNS.min(self.block),
+            (false, false) => MAX_UNIT_COLUMNS.min(self.block),
+        };
+        let columns: usize = kept.sizes.iter().product();
+        let shared = columns.div_ceil(MIN_UNITS).next_multiple_of(MIN_UNIT_COLUMNS);
+        let is_shared =
+            *length <= REDUCTION_BLOCK && columns.saturating_mul(*length) >= MIN_SHARED_ELEMENTS;
+        if is_shared { max.min(shared) } else { max }
     }
 
     /// The innermost stride of a unit of `columns` columns.

@@ -64,6 +64,7 @@ pub(super) fn partitions(
             is_direct: true,
             has_row_kernels,
             has_lanes: false,
+            joins_axes: false,
         }
         .partitions();
         partitions.extend(

@@ -79,7 +79,11 @@ fn bind_partition(
         UnitForm::Columns(columns) => columns,
         UnitForm::Row(_) => 1,
     };
-    let block = (partition.form, partition.walk.tile_steps);
+    let tile = partition.walk.tile_steps;
+    let block = match partition.form {
+        UnitForm::Columns(_) => (partition.form, tile),
+        UnitForm::Row(_) => (partition.form, partition.results(tile)),
+    };
     let mut bytes = 0;
     let reduction =
         |(store, &stride)| StoreArgReduction::new(code, store, block, stride, &mut bytes);
@@ -148,9 +152,10 @@ impl ComputedOperand {
                         }
                         UnitForm::Row(length) => {
                             for (reduction, state) in partition_run.states().enumerate() {
-                                let rows = values(&tile, state.reduction.store);
+                                let rows = values(&tile, state.reduction.store, partition.form);
                                 let target = partition_run.target(reduction, &position);
-                                state.reduce_rows(rows, (position.steps, length), target);
+                                let count = partition.results(position.steps);
+                                state.reduce_rows(rows, (count, length), target);
                             }
                         }
                     }
@@ -176,7 +181,8 @@ impl ComputedOperand {
     ) {
         for state in partition_run.states() {
             let best = state.extremes_of(partition_run.shared_segment(segment));
-            let (tree, values) = (state.columns(), values(tile, state.reduction.store));
+            let form = partition_run.partition.partition.form;
+            let (tree, values) = (state.columns(), values(tile, state.reduction.store, form));
             let (functions, size) = (&state.reduction.functions, state.fold.size);
             if self.width >= REDUCTION_LANES {
                 let (count, stride) = (steps.len(), values.step_stride);
@@ -210,12 +216,12 @@ impl ComputedOperand {
     }
 }
 
-/// The computed values of a store, with contiguous steps.
-fn values(tile: &Tile<'_>, store: usize) -> StepValues {
+/// The computed values of a store, with contiguous steps or rows.
+fn values(tile: &Tile<'_>, store: usize, form: UnitForm) -> StepValues {
     let source = tile.code.nest.stores[store].source;
     let size = tile.code.nest.dtype(source).size();
     StepValues {
         first: tile.address(tile.code.register(source)),
-        step_stride: (tile.walk.step_elements * size) as isize,
+        step_stride: (form.dense_stride() * size) as isize,
     }
 }

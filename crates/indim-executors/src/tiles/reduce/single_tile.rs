@@ -113,10 +113,7 @@ impl SingleTile {
                     let step_stride = bound.stores[index].source.step_stride;
                     fold_values(bound, columns, StepValues { first: address(values), step_stride });
                 }
-                let count = match bound.partition.form {
-                    UnitForm::Row(_) => bound.partition.walk.tile_axis,
-                    UnitForm::Columns(count) => count,
-                };
+                let count = bound.partition.results(bound.partition.walk.tile_axis);
                 let stride = bound.stores[index].result_stride;
                 columns.write(address(results), ElementRun { count, stride });
             }
@@ -188,7 +185,9 @@ unsafe fn fold_values(bound: &BoundPartition, columns: ColumnTree<'_>, values: S
     // SAFETY: the caller ensures the values; all steps of the tile are folded at once, from step 0 on.
     unsafe {
         match bound.partition.form {
-            UnitForm::Row(length) => columns.fold_rows(values, steps, length),
+            UnitForm::Row(length) => {
+                columns.fold_rows(values, bound.partition.results(steps), length)
+            }
             UnitForm::Columns(_) => {
                 columns.fold(values, 0..steps);
                 columns.finish(steps);

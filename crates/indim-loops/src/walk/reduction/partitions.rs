@@ -39,8 +39,18 @@ pub struct NestPartition {
 pub enum UnitForm {
     /// This number of columns; the tiles of a unit follow one another along the reduced axis.
     Columns(usize),
-    /// A row of this number of elements; a tile has several rows.
+    /// A row of this number of elements; a tile has several rows, and so may a step of a tile.
     Row(usize),
+}
+
+impl UnitForm {
+    /// The elements from one step of the columns, or from one row, to the next, if the values are dense.
+    pub fn dense_stride(self) -> usize {
+        match self {
+            UnitForm::Columns(columns) => columns,
+            UnitForm::Row(length) => length,
+        }
+    }
 }
 
 impl NestPartition {
@@ -64,8 +74,16 @@ impl NestPartition {
     /// short.
     pub fn has_few_rows(&self) -> bool {
         let outer = self.walk.outer_sizes.iter().product::<usize>();
-        let rows = outer.saturating_mul(self.walk.tile_axis);
+        let rows = outer.saturating_mul(self.results(self.walk.tile_axis));
         matches!(self.form, UnitForm::Row(_)) && rows <= MAX_UNGATHERED_ROWS
+    }
+
+    /// The number of results of `steps` steps of a tile: of its columns, or of its rows.
+    pub fn results(&self, steps: usize) -> usize {
+        match self.form {
+            UnitForm::Columns(columns) => columns,
+            UnitForm::Row(length) => steps * (self.walk.step_elements / length),
+        }
     }
 
     /// The first tile of a segment, and its number of tiles.
@@ -130,16 +148,10 @@ impl ReductionNest<'_> {
             _ => MAX_TILE_STEPS.min(floor_power_of_two(self.block / columns)),
         };
         let walk = self.tile_walk(&axes, rank + 2, steps.min(segment), steps_are_rows);
-        NestPartition {
-            // A tile is a power of two of steps, unless it covers the whole axis.
-            segment_tiles: segment / walk.tile_steps.next_power_of_two(),
-            walk,
-            form: UnitForm::Columns(columns),
-            is_direct,
-            result_strides: (0..self.targets).map(|target| self.kept_stride(target)).collect(),
-            columns_before: range.start,
-            folds: self.folds,
-        }
+        // A tile is a power of two of steps, unless it covers the whole axis.
+        let segment_tiles = segment / walk.tile_steps.next_power_of_two();
+        let partition = self.computed_partition(walk, UnitForm::Columns(columns), segment_tiles);
+        NestPartition { is_direct, columns_before: range.start, folds: self.folds, ..partition }
     }
 
     /// Whether some access would be gathered again at each outer point: its columns are not contiguous, and
@@ -157,7 +169,7 @@ impl ReductionNest<'_> {
     }
 
     /// The kept axes (one of size 1 if the nest has none) and, innermost, the reduced axis.
-    fn with_rows(&self) -> CoalescedAxes {
+    pub(super) fn with_rows(&self) -> CoalescedAxes {
         let kept = &self.axes.kept;
         let mut axes = CoalescedAxes::new(kept.sizes.clone(), kept.offsets.clone());
         if kept.sizes.is_empty() {
@@ -191,20 +203,31 @@ impl ReductionNest<'_> {
         let steps_are_rows =
             is_direct || folds || self.goes_by_rows(axes.sizes[..rank - 1].iter().product());
         let walk = self.tile_walk(&axes, rank - 1, rows, steps_are_rows);
+        let partition = self.computed_partition(walk, UnitForm::Row(length), 1);
+        NestPartition { is_direct, folds, ..partition }
+    }
+
+    /// A partition that computes or gathers its values before it reduces them.
+    pub(super) fn computed_partition(
+        &self,
+        walk: Walk,
+        form: UnitForm,
+        segment_tiles: usize,
+    ) -> NestPartition {
         NestPartition {
             walk,
-            form: UnitForm::Row(length),
-            is_direct,
+            form,
+            is_direct: false,
             result_strides: (0..self.targets).map(|target| self.kept_stride(target)).collect(),
             columns_before: 0,
-            folds,
-            segment_tiles: 1,
+            folds: false,
+            segment_tiles,
         }
     }
 
     /// The walk over these axes; a tile covers those from `inner_from` on completely. `steps_are_rows` if an
     /// executor processes each step of a tile as one row.
-    fn tile_walk(
+    pub(super) fn tile_walk(
         &self,
         axes: &CoalescedAxes,
         inner_from: usize,
