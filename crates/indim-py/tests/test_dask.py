@@ -273,8 +273,8 @@ def test_sums_over_any_chunks_have_the_bits_of_one_process(
         # Little memory makes tasks hand on lanes, or read lane by lane.
         patch.setattr("indim._lanes.TASK_BYTES", task_bytes)
         patch.setattr("indim._lanes.SPAN_BYTES", span_bytes)
-        patch.setattr("indim._lanes.MIN_LANES_BYTES", lanes_bytes)
-        patch.setattr("indim._lanes.COPY_BYTES", copy_bytes)
+        patch.setattr("indim._lane_tasks.MIN_LANES_BYTES", lanes_bytes)
+        patch.setattr("indim._lane_tasks.COPY_BYTES", copy_bytes)
         with warnings.catch_warnings():
             warnings.simplefilter("error", PerformanceWarning)
             for function in (indim.mean, indim.prod, indim.sum):
