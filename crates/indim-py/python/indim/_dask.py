@@ -15,7 +15,7 @@ import dask.array as da
 import numpy as np
 from dask.array.core import PerformanceWarning, common_blockdim
 
-from . import _arrays, _lanes, _progress
+from . import _arrays, _lane_tasks, _lanes, _progress
 from ._engines import chunked_program
 from ._stages import TASK_FAN_IN, ChunkEngine, aligned_length, combine, run_stage, with_slices, with_sources
 
@@ -261,7 +261,7 @@ class _Stage:
         ]
         inputs = [(values[number], tuple(of)) for number, of in self._inputs]
         reductions = tuple(reduction for _, (reduction, _) in self._outputs)
-        stage = _lanes.Stage(self._program, self._reduced, reductions, tuple(of for _, of in inputs))
+        stage = _lane_tasks.Stage(self._program, self._reduced, reductions, tuple(of for _, of in inputs))
         layer = _lanes.layer(stage, [array for array, _ in inputs], cells, self._carries[1])
         kept = tuple(sizes for axis, sizes in enumerate(cells) if axis != self._reduced)
         arrays = {}

@@ -157,23 +157,74 @@ class AddRows:
     is_last: bool
 
     def __call__(self, lanes, row, inputs):
-        program, axis = self.stage.chunk_program(), self.stage.axis
-        lengths = _row_counts(self.stage, inputs)
-        if lanes is None:
-            lanes = program.new_lanes(_replace_size(self.sizes, axis, LANES))
-        else:
+        # A scheduler may repeat a task, so its arguments are not changed.
+        lanes = None if lanes is None else [array.copy() for array in lanes]
+        lanes = _add_rows(self.stage, self.sizes, lanes, row, inputs)
+        row += sum(_row_counts(self.stage, inputs))
+        return _fold(self.stage, lanes, row) if self.is_last else tuple(lanes)
+
+
+def _add_rows(stage, sizes, lanes, row, inputs):
+    """Adds the parts of the inputs to the lanes of a block, in place; the first of their rows is row ``row``
+    of the block. Lanes that are ``None`` are new."""
+    program, axis = stage.chunk_program(), stage.axis
+    if lanes is None:
+        lanes = program.new_lanes(_replace_size(sizes, axis, LANES))
+    lengths = _row_counts(stage, inputs)
+    for lane, size, ranges in _ranges(row, lengths, sum(array.nbytes for array in lanes)):
+        chunks = _slice_chunks(stage, inputs, ranges)
+        lane_slices = [_slice_axis(array, axis, lane, size) for array in lanes]
+        program.add_to_lanes(lane_slices, chunks, _replace_size(sizes, axis, size), len(ranges))
+    return lanes
+
+
+def _fold(stage, lanes, row):
+    """The sum of a block of ``row`` rows. Lanes without elements are not folded."""
+    lanes = [_slice_axis(array, stage.axis, 0, min(row, LANES)) for array in lanes]
+    return tuple(stage.chunk_program().fold_lanes([], lanes, list(lanes[0].shape)))
+
+
+@dataclass(frozen=True)
+class Continue:
+    """Reduces consecutive chunks, the first of which begins at row ``row`` of the axis. A task gets the nodes
+    of the blocks before it and the lanes of the block that the chunks before it began, and passes on its own;
+    the last task returns the node of all."""
+
+    stage: Stage
+    sizes: tuple
+    row: int
+    is_last: bool
+
+    def __call__(self, state, inputs):
+        stack, lanes = ([], None) if state is None else (list(state[0]), state[1])
+        if lanes is not None:
             # A scheduler may repeat a task, so its arguments are not changed.
             lanes = [array.copy() for array in lanes]
-        for lane, size, ranges in _ranges(row, lengths, sum(array.nbytes for array in lanes)):
-            chunks = _slice_chunks(self.stage, inputs, ranges)
-            lane_slices = [_slice_axis(array, axis, lane, size) for array in lanes]
-            program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), len(ranges))
-        row += sum(lengths)
-        if not self.is_last:
-            return tuple(lanes)
-        # Lanes without elements are not folded.
-        lanes = [_slice_axis(array, axis, 0, min(row, LANES)) for array in lanes]
-        return tuple(program.fold_lanes([], lanes, list(lanes[0].shape)))
+        row, lengths = self.row, _row_counts(self.stage, inputs)
+        for part, length in enumerate(lengths):
+            start, is_end = 0, self.is_last and part == len(lengths) - 1
+            while start < length:
+                left = length - start
+                size = _ChunkedProgram.whole_blocks(row, row + left)
+                if size is None:
+                    size = min(left, BLOCK - row % BLOCK)
+                is_block_end = (row + size) % BLOCK == 0 or (is_end and size == left)
+                if row % BLOCK == 0 and is_block_end:
+                    node = self._reduce(inputs, (part, start, size), size)
+                    _push(self.stage.reductions, stack, max(size // BLOCK, 1).bit_length() - 1, node)
+                else:
+                    rows = _slice_inputs(self.stage, inputs, [(part, start, size)])
+                    lanes = _add_rows(self.stage, self.sizes, lanes, row % BLOCK, rows)
+                    if is_block_end:
+                        node, lanes = _fold(self.stage, lanes, row % BLOCK + size), None
+                        _push(self.stage.reductions, stack, 0, node)
+                start, row = start + size, row + size
+        return _join_nodes(self.stage.reductions, stack) if self.is_last else (stack, lanes)
+
+    def _reduce(self, inputs, rows, size):
+        chunks = _slice_chunks(self.stage, inputs, [rows])
+        sizes = _replace_size(self.sizes, self.stage.axis, size)
+        return tuple(self.stage.chunk_program().run(chunks, sizes))
 
 
 def _ranges(row, lengths, nbytes):
@@ -280,13 +331,23 @@ class Combine:
     def __call__(self, nodes):
         stack = []
         for level, node in zip(self.levels, nodes):
-            while stack and stack[-1][0] == level:
-                node, level = _combine_pair(self.reductions, stack.pop()[1], node), level + 1
-            stack.append((level, node))
-        _, node = stack.pop()
-        while stack:
-            node = _combine_pair(self.reductions, stack.pop()[1], node)
-        return node
+            _push(self.reductions, stack, level, node)
+        return _join_nodes(self.reductions, stack)
+
+
+def _push(reductions, stack, level, node):
+    """Adds the next node of the tree to the stack of those before it, each with its level."""
+    while stack and stack[-1][0] == level:
+        node, level = _combine_pair(reductions, stack.pop()[1], node), level + 1
+    stack.append((level, node))
+
+
+def _join_nodes(reductions, stack):
+    """The node of all nodes of the stack."""
+    _, node = stack.pop()
+    while stack:
+        node = _combine_pair(reductions, stack.pop()[1], node)
+    return node
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from ._lane_tasks import (
     AddParts,
     AddRows,
     Combine,
+    Continue,
     Fold,
     Pairs,
     Reduce,
     Result,
-    Stage,
     find_units,
     power_of_two,
 )
@@ -39,6 +39,19 @@ TASK_BYTES = 64 << 20
 #: Maximum bytes of the rows of several blocks that one task reduces: Dask takes about 0.2 ms for each
 #: task, and a task holds all of its rows in memory.
 SPAN_BYTES = 32 << 20
+
+#: Maximum bytes of the rows of the blocks that one chain of tasks reduces chunk by chunk. Chains run side by
+#: side; the chunks at their ends are read by both.
+CHAIN_BYTES = 256 << 20
+
+#: Maximum bytes of the chunks of one task of such a chain, unless a single chunk has more.
+STEP_BYTES = 8 << 20
+
+#: Minimum bytes of the chunks of such a chain: smaller ones cost less to send than a task does.
+MIN_CHAINED_BYTES = 4 << 20
+
+#: Maximum number of rows of the chunks of such a chain. In longer chunks most blocks are whole.
+MAX_CHAINED_ROWS = 4 * BLOCK
 
 
 class Layer:
@@ -68,7 +81,7 @@ def layer(stage, arrays, chunks, may_be_empty):
     for cell in itertools.product(*(range(len(chunks[axis])) for axis in kept_axes)):
         position = dict(zip(kept_axes, cell))
         sizes = [None if axis == stage.axis else chunks[axis][position[axis]] for axis in range(len(chunks))]
-        _Cell(stage, arrays, position, sizes, name, cell, tasks).add(units, group)
+        _Cell(stage, arrays, position, sizes, max(chunks[stage.axis]), name, cell, tasks).add(units, group)
         cells.append(cell)
     return Layer(name, tasks, arrays, cells, len(stage.reductions))
 
@@ -103,7 +116,8 @@ def _group(sizes):
 class _Cell:
     """The tasks of one cell of the kept axes."""
 
-    def __init__(self, stage, arrays, position, sizes, name, cell, tasks):
+    def __init__(self, stage, arrays, position, sizes, rows, name, cell, tasks):
+        """``rows`` is the largest number of rows of a chunk."""
         self._stage, self._arrays, self._position, self._sizes = stage, arrays, position, sizes
         self._name, self._cell, self._tasks = name, cell, tasks
         self._row_bytes = sum(
@@ -111,6 +125,15 @@ class _Cell:
             for array, axes in zip(arrays, stage.read)
             if stage.axis in axes
         )
+        self._is_chained = self._pays_for_chain(rows)
+
+    def _pays_for_chain(self, rows):
+        """Whether chunks of this many rows are reduced one by one: they are short, each has enough bytes for
+        a task of its own, and the lanes that a task passes on take at most half of their memory."""
+        kept = math.prod(size for size in self._sizes if size is not None)
+        lanes_bytes = LANES * 8 * kept * len(self._stage.reductions)
+        chunk_bytes = rows * self._row_bytes
+        return rows <= MAX_CHAINED_ROWS and max(MIN_CHAINED_BYTES, 2 * lanes_bytes) <= chunk_bytes
 
     def _extents(self, array, axes):
         """The sizes of a row of an input."""
@@ -118,7 +141,7 @@ class _Cell:
         return [size if axis is None else extents[axis] for axis, size in zip(axes, array.shape)]
 
     def add(self, units, group):
-        blocks = self._blocks_of_span(units)
+        blocks = self._blocks_of_span(units, CHAIN_BYTES if self._is_chained else SPAN_BYTES)
         spans = itertools.groupby(units, lambda unit: unit[0] // (blocks * BLOCK))
         nodes = [self._add_span(list(span), blocks, group) for _, span in spans]
         width = TASK_FAN_IN
@@ -143,11 +166,11 @@ class _Cell:
             combined.append(_Node(block * width, level, key))
         return combined
 
-    def _blocks_of_span(self, units):
+    def _blocks_of_span(self, units, span_bytes):
         """The number of blocks that one task reduces: a power of two, so that they are a node of the tree."""
         last, parts = units[-1]
         count = math.ceil((last + sum(part.length for part in parts)) / BLOCK)
-        fitting = SPAN_BYTES // max(BLOCK * self._row_bytes, 1)
+        fitting = span_bytes // max(BLOCK * self._row_bytes, 1)
         return power_of_two(max(fitting, 1)) if fitting < count else 1 << (count - 1).bit_length()
 
     def _add_span(self, units, blocks, group):
@@ -157,7 +180,9 @@ class _Cell:
         length = sum(part.length for part in parts)
         level = max(length // BLOCK, blocks).bit_length() - 1
         key = self._key("block", block)
-        if len(units) > 1 or len(parts) == 1 or length * self._row_bytes <= TASK_BYTES:
+        if self._is_chained and len(parts) > 1 and length * self._row_bytes > STEP_BYTES:
+            self._chunk_by_chunk(key, units[0][0], parts)
+        elif len(units) > 1 or len(parts) == 1 or length * self._row_bytes <= TASK_BYTES:
             self._tasks[key] = (Reduce(self._stage, tuple(self._sizes)), self._chunks(parts))
         elif group is not None:
             self._lane_by_lane(key, block, parts, group)
@@ -165,21 +190,37 @@ class _Cell:
             self._chain(key, block, parts)
         return _Node(block, level, key)
 
-    def _add(self, is_last):
-        return AddRows(self._stage, tuple(self._sizes), is_last)
+    def _batches(self, parts, nbytes):
+        """These parts in batches of at most so many bytes, unless a single part has more; each batch with the
+        number of rows before it."""
+        batch, rows, before = [], 0, 0
+        for part in parts:
+            if batch and (rows + part.length) * self._row_bytes > nbytes:
+                yield before, batch
+                batch, rows, before = [], 0, before + rows
+            batch.append(part)
+            rows += part.length
+        yield before, batch
 
     def _chain(self, key, block, parts):
         """Adds a chain of tasks: each takes as many chunks as memory allows, and passes on the lanes."""
-        lanes, row, batch, step = None, 0, [], 0
-        for part in parts:
-            batch_rows = sum(earlier.length for earlier in batch)
-            if batch and (batch_rows + part.length) * self._row_bytes > TASK_BYTES:
-                lanes_key = self._key("lanes", block, step)
-                self._tasks[lanes_key] = (self._add(is_last=False), lanes, row, self._chunks(batch))
-                row += batch_rows
-                lanes, batch, step = lanes_key, [], step + 1
-            batch.append(part)
-        self._tasks[key] = (self._add(is_last=True), lanes, row, self._chunks(batch))
+        lanes, batches = None, list(self._batches(parts, TASK_BYTES))
+        for step, (row, batch) in enumerate(batches):
+            is_last = step == len(batches) - 1
+            after = key if is_last else self._key("lanes", block, step)
+            add = AddRows(self._stage, tuple(self._sizes), is_last)
+            self._tasks[after] = (add, lanes, row, self._chunks(batch))
+            lanes = after
+
+    def _chunk_by_chunk(self, key, first_row, parts):
+        """Adds a chain of tasks: each takes the next chunks, and passes on the lanes and the nodes before."""
+        state, batches = None, list(self._batches(parts, STEP_BYTES))
+        for step, (row, batch) in enumerate(batches):
+            is_last = step == len(batches) - 1
+            after = key if is_last else self._key("state", first_row // BLOCK, step)
+            proceed = Continue(self._stage, tuple(self._sizes), first_row + row, is_last)
+            self._tasks[after] = (proceed, state, self._chunks(batch))
+            state = after
 
     def _lane_by_lane(self, key, block, parts, group):
         """Adds one chain of tasks for each group of lanes. The groups come in runs: one task combines the
