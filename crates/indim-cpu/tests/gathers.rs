@@ -4,7 +4,7 @@
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayView, compile};
 use indim_graph::{Array, AxisSlice, Graph, TakeMode, evaluate};
-use indim_ops::{ArrayData, DType};
+use indim_ops::{ArrayData, DType, ScatterOp};
 
 use executors::executors;
 use places::unravelled;
@@ -302,6 +302,37 @@ fn an_index_out_of_range_is_reported_with_its_own_axis() {
     let (_, message) = run(-5, 0);
     for text in ["index -5", "axis 0", "size 4", "`i`"] {
         assert!(message.contains(text), "{message}");
+    }
+}
+
+/// Several axes of which one has a single element, and the same along an axis of one element.
+#[test]
+fn an_index_out_of_range_of_one_element_is_reported() {
+    let b = GraphBuilder::new();
+    let t = b.parameter("t", DType::I32, [1, 3]).unwrap();
+    let [i, j] = ["i", "j"].map(|name| b.parameter(name, DType::I64, [2]).unwrap());
+    let u = b.parameter("u", DType::I64, [2, 3]).unwrap();
+    let several = b.gather(&t, &[0, 1], &[i.clone(), j.clone()], TakeMode::Error).unwrap();
+    let updates = b.broadcast(b.scalar(1i32), &[2]).unwrap();
+    let mode = TakeMode::Error;
+    let added = b.scatter_at(ScatterOp::Add, &t, &[0, 1], &[i, j], &updates, mode).unwrap();
+    let along = b.take_along_axis(&t, &u, 0, TakeMode::Error).unwrap();
+    for (result, along_axis) in [(several, false), (added, false), (along, true)] {
+        let graph = b.finish(&[result]).unwrap();
+        for index in [0, 1, -1, -2] {
+            let pair = |index: i64| Array::new([2], vec![0, index]).unwrap();
+            let (i, last) = if along_axis { (0, index) } else { (index, 0) };
+            let u = Array::new([2, 3], vec![0, 0, 0, 0, 0, last]).unwrap();
+            let t = Array::new([1, 3], vec![5, 6, 7]).unwrap();
+            let arguments = [t, pair(i), pair(2), u];
+            let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
+            let is_in_range = matches!(index, 0 | -1);
+            assert_eq!(evaluate(&graph, &arguments).is_ok(), is_in_range, "{index}");
+            for options in executors() {
+                let found = compile(&graph, &options).unwrap().run(&inputs);
+                assert_eq!(found.is_ok(), is_in_range, "{index}, {options:?}");
+            }
+        }
     }
 }
 

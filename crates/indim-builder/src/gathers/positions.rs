@@ -95,9 +95,7 @@ impl FlatAxes {
             let Some((_, index)) = indices.iter().find(|(named, _)| *named == axis) else {
                 continue;
             };
-            if size == 1 {
-                continue;
-            }
+            // Also along an axis of size 1, whose index may be out of range.
             let offset = if stride == 1 { index.clone() } else { b.mul(index, stride, &[])? };
             sum = Some(match sum {
                 Some(sum) => b.elementwise(Op::Add, &[sum, offset], &RuleSet::Numpy)?,

@@ -253,7 +253,7 @@ impl GraphBuilder {
         let (slices, dtype) = (plan.slices, plan.flat.dtype());
         let (batch, positions) = (slices.shape.rank(), plan.positions_shape());
         let mut of_axes: Vec<(usize, Value)> = Vec::new();
-        for &axis in plan.flat.axes() {
+        for &axis in plan.flat.axes().iter().filter(|&&axis| shape[axis] != 1) {
             let window = plan.windows.iter().position(|&window| window == axis);
             let counter = |at: usize, size: usize| self.counter(dtype, positions.rank(), at, size);
             let offset = match window {

@@ -223,6 +223,18 @@ impl Gather {
         stride: isize,
         operands: GatherOperands,
     ) {
+        // The indices of a few elements of each row, such as colours of pixels, are the same for all rows.
+        let repeated = match *inner {
+            [rows] if rows.strides.index != 0 => Some((rows, SINGLE_ITERATION)),
+            [rows, row] if row.strides.index == 0 => Some((rows, row)),
+            _ => None,
+        };
+        let repeated =
+            repeated.filter(|(rows, _)| first.strides.index == 0 && rows.count <= INDEX_CHUNK);
+        if let Some((rows, row)) = repeated {
+            // SAFETY: these are the caller's loops; the index is constant along the first and the last.
+            return unsafe { self.gather_repeated(first, rows, row, stride, operands) };
+        }
         // SAFETY: each call has a part of the caller's loops: all of them, or the inner loops of one
         // iteration of the first with the addresses of that iteration.
         unsafe {
@@ -269,13 +281,53 @@ impl Gather {
             // - the caller ensures room for one row per index, which do not overlap the table.
             unsafe {
                 (self.resolve)(resolved, indices, rows.strides.index, self.size);
-                match self.element_size {
-                    1 => gather_sized::<u8>(destination, from, resolved),
-                    2 => gather_sized::<u16>(destination, from, resolved),
-                    4 => gather_sized::<u32>(destination, from, resolved),
-                    8 => gather_sized::<u64>(destination, from, resolved),
-                    _ => gather_sized::<u128>(destination, from, resolved),
-                }
+                self.gather_resolved(destination, from, resolved);
+            }
+        }
+    }
+
+    /// Like [`Gather::gather_rows`] in each iteration of `first`. All iterations have the same indices, at
+    /// most [`INDEX_CHUNK`], which are resolved once.
+    ///
+    /// # Safety
+    /// - the obligations of [`Gather::gather`], for these three loops;
+    /// - the index is constant along `first` and `row`.
+    unsafe fn gather_repeated(
+        &self,
+        first: LoopLevel,
+        rows: LoopLevel,
+        row: LoopLevel,
+        stride: isize,
+        operands: GatherOperands,
+    ) {
+        let mut resolved = [0; INDEX_CHUNK];
+        let resolved = &mut resolved[..rows.count];
+        let bytes = rows.count * row.count * self.element_size;
+        // SAFETY: as in `gather_rows`, for the rows of each iteration of `first`.
+        unsafe {
+            (self.resolve)(resolved, operands.indices, rows.strides.index, self.size);
+            for number in 0..first.count {
+                let GatherOperands { destination, table, .. } =
+                    operands.at(number, first.strides, bytes);
+                let from = TableRows { table, rows: rows.strides.table, stride, row };
+                self.gather_resolved(destination, from, resolved);
+            }
+        }
+    }
+
+    /// Copies one row for each resolved index.
+    ///
+    /// # Safety
+    /// Like [`gather_sized`], for elements of this gather.
+    unsafe fn gather_resolved(&self, destination: *mut u8, from: TableRows, resolved: &[usize]) {
+        // SAFETY: the caller has the same obligations, for elements of this size.
+        unsafe {
+            match self.element_size {
+                1 => gather_sized::<u8>(destination, from, resolved),
+                2 => gather_sized::<u16>(destination, from, resolved),
+                4 => gather_sized::<u32>(destination, from, resolved),
+                8 => gather_sized::<u64>(destination, from, resolved),
+                _ => gather_sized::<u128>(destination, from, resolved),
             }
         }
     }
