@@ -312,6 +312,7 @@ def test_sizes_that_meet_numbers_beyond_128_bits():
 #: Functions with sizes that follow from the length of an array.
 DERIVED_SIZES = {
     "differences": lambda x: x[1:] - x[:-1],
+    "np.diff": lambda x: np.diff(x, n=2) - np.diff(x)[1:],
     "stencil": lambda x: x[2:] - 2 * x[1:-1] + x[:-2],
     "first elements": lambda x: x[2:5] * x[0],
     "last element": lambda x: x - x[-1],

@@ -270,6 +270,7 @@ fn guards_say_what_the_rules_relied_on() {
         ("x[-1] + v", "x: [4, n], v: [n]"),
         ("x[-3:]", "x: [4, n]"),
         ("x[::2]", "x: [n, m]"),
+        ("diff(x, axis=0)", "x: [n, m]"),
         ("x[::-1]", "x: [4, n]"),
         // The half of one symbol is no other symbol, although both are multiples of one number.
         ("c[::2]", "c: [n, m]"),
@@ -379,6 +380,9 @@ fn sizes_that_follow_from_others_are_those_of_a_fresh_graph() {
         "v[1::3]",
         "v[::2] + v[1::2]",
         "v[1:] + v",
+        "diff(v)",
+        "diff(v, n=2) + diff(v)[1:]",
+        "diff(v[::2])",
         "v[0] * v[1]",
         "reshape(v, [-1, 4])",
         "reshape(v, [2, -1])",

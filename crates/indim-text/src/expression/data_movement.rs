@@ -3,7 +3,7 @@
 use core::str::FromStr;
 
 use indim_builder::{Index, PadMode, Value};
-use indim_graph::{AxisSlice, AxisWindow, Literal, ScatterMode, TakeMode};
+use indim_graph::{AxisWindow, Literal, ScatterMode, TakeMode};
 use indim_ops::{DType, Op, ScatterOp, SearchSide, promote_all};
 use indim_shape::{RuleSet, Shape, TargetRule};
 
@@ -336,17 +336,12 @@ impl Elaborator<'_, '_> {
         let axis = self.checked_axes(call, &[call.axis().unwrap_or(-1)], shape.rank())?[0];
         let op = if self.dtype(&x, call.mark)? == DType::Bool { Op::Ne } else { Op::Sub };
         for _ in 0..times {
-            let shape = self.array_shape(&x, call.mark)?;
-            let count = shape[axis].saturating_sub(1);
-            let part = |start: usize| {
-                let slice = |(other, &size): (usize, &usize)| match other == axis {
-                    true => AxisSlice::new(start, count, 1),
-                    false => AxisSlice::whole(size),
-                };
-                let slices: Vec<AxisSlice> = shape.iter().enumerate().map(slice).collect();
-                self.graph(call, self.builder.slice(&x, &slices))
+            let part = |start, stop| {
+                let mut indices = vec![Index::ALL; shape.rank()];
+                indices[axis] = Index::Slice { start, stop, step: None };
+                self.graph(call, self.builder.index(&x, &indices))
             };
-            let parts = [part(1)?, part(0)?];
+            let parts = [part(Some(1), None)?, part(None, Some(-1))?];
             x = self.graph(call, self.builder.elementwise(op, &parts, &RuleSet::None))?;
         }
         Ok(x)
