@@ -100,7 +100,7 @@ impl<'py> Argument<'py> {
             return Self::new_static(object.clone());
         }
         // Alone, an empty list is an array, as in NumPy; within a container it is an empty container.
-        let is_empty_container = depth > 0 && is_empty_sequence(object);
+        let is_empty_container = depth > 0 && is_empty_list(object);
         if !is_empty_container && !holds_arrays(object, name, depth)? {
             if let Some(fields) = fields_of(object)? {
                 return Self::from_fields(object, fields, name, depth);
@@ -320,10 +320,9 @@ fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>()
 }
 
-/// Whether `object` is a list or tuple without items.
-fn is_empty_sequence(object: &Bound<'_, PyAny>) -> bool {
-    let is_empty_list = object.cast::<PyList>().is_ok_and(|list| list.is_empty());
-    is_empty_list || object.cast::<PyTuple>().is_ok_and(|tuple| tuple.is_empty())
+/// Whether `object` is a list without items.
+fn is_empty_list(object: &Bound<'_, PyAny>) -> bool {
+    object.cast::<PyList>().is_ok_and(|list| list.is_empty())
 }
 
 fn too_deep(name: &str) -> PyErr {
@@ -345,27 +344,31 @@ fn fields_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Field<'py>>
     fields_of.call1((object,))?.extract()
 }
 
-/// Whether `object` is a container of arrays: a dict, or a list or tuple that does not consist of
-/// numbers and nested lists or tuples of numbers alone.
+/// Whether `object` is a container of arrays: a dict, a tuple, or a list that does not consist of numbers and
+/// nested lists or tuples of numbers alone.
 fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult<bool> {
-    let is_dict = object.is_instance_of::<PyDict>();
-    if !is_dict && !is_sequence(object) {
-        return Ok(false);
+    if object.is_instance_of::<PyDict>() || object.is_instance_of::<PyTuple>() {
+        return if depth > MAX_DEPTH { Err(too_deep(name)) } else { Ok(true) };
     }
+    Ok(object.is_instance_of::<PyList>() && !holds_numbers(object, name, depth)?)
+}
+
+/// Whether a list or tuple, but no named tuple, consists of numbers and nested lists or tuples of numbers.
+fn holds_numbers(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult<bool> {
     if depth > MAX_DEPTH {
         return Err(too_deep(name));
     }
-    if is_dict {
-        return Ok(true);
+    if object.is_instance_of::<PyTuple>() && object.hasattr("_fields")? {
+        return Ok(false);
     }
     for item in object.try_iter()? {
         let item = item?;
         let is_nested = is_sequence(&item);
-        if if is_nested { holds_arrays(&item, name, depth + 1)? } else { !is_number(&item)? } {
-            return Ok(true);
+        if !(if is_nested { holds_numbers(&item, name, depth + 1)? } else { is_number(&item)? }) {
+            return Ok(false);
         }
     }
-    Ok(false)
+    Ok(true)
 }
 
 fn is_identifier(key: &Bound<'_, PyAny>) -> PyResult<bool> {

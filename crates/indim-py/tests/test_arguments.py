@@ -160,7 +160,7 @@ def test_a_dict_of_arrays_is_passed_as_one(x):
 def test_a_list_of_numbers_is_an_array():
     double = indim.jit(lambda x: x + x)
     assert double([1.0, 2.0]).tolist() == [2.0, 4.0]
-    assert double(((1, 2), (3, np.int64(4)))).tolist() == [[2, 4], [6, 8]]
+    assert double([(1, 2), (3, np.int64(4))]).tolist() == [[2, 4], [6, 8]]
 
 
 def test_compiled_functions_call_each_other_with_containers(x):

@@ -96,3 +96,43 @@ def test_functions_that_are_compositions():
     for module in (indim.tree, indim.tree_util, indim.nn, indim.scipy.special, indim.scipy.stats):
         with pytest.raises(AttributeError, match=f"{module.__name__} has no 'unheard_of'"):
             module.unheard_of
+
+
+def test_round_is_away_from_zero():
+    x = np.array([-2.5, -0.5, 0.5, 1.5, 2.5, 0.49999997, 1e30], np.float32)
+    np.testing.assert_array_equal(lax.round(x), [-3, -1, 1, 2, 3, 0, np.float32(1e30)])
+    np.testing.assert_array_equal(lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN), np.rint(x))
+    np.testing.assert_array_equal(indim.jit(lax.round)(x), lax.round(x))
+    with pytest.raises(ValueError, match="RoundingMethod"):
+        lax.round(x, 2)
+
+
+def test_names_of_jax_have_advice():
+    for name in ("config", "disable_jit", "named_scope", "pure_callback", "linear_transpose"):
+        with pytest.raises(AttributeError, match=f"no '{name}' of JAX: "):
+            getattr(indim, name)
+
+
+def test_segments_take_the_keywords_of_jax():
+    x, ids = np.array([1.0, 2.0, 3.0]), np.array([0, 2, 2])
+    np.testing.assert_array_equal(indim.ops.segment_sum(x, ids), [1, 0, 5])
+    np.testing.assert_array_equal(indim.ops.segment_max(x, ids, 4, indices_are_sorted=True)[:3:2], [1, 3])
+    assert indim.ops.segment_sum(x[:0], ids[:0]).shape == (0,)
+    with pytest.raises(TypeError, match="num_segments"):
+        indim.jit(indim.ops.segment_sum)(x, ids)
+    with pytest.raises(ValueError, match="mode"):
+        indim.ops.segment_sum(x, ids, mode="clip")
+
+
+def test_linspace_with_its_step():
+    values, step = indim.jit(lambda x: indim.numpy.linspace(0, x, 4, retstep=True))(2.0)
+    expected, of_numpy = np.linspace(0, 2.0, 4, retstep=True)
+    np.testing.assert_array_equal(values, expected)
+    assert step == of_numpy
+
+
+def test_joined_arrays_of_jnp():
+    jnp, v = indim.numpy, np.arange(3.0)
+    np.testing.assert_array_equal(indim.jit(lambda v: jnp.c_[v, v])(v), np.c_[v, v])
+    np.testing.assert_array_equal(indim.jit(lambda v: jnp.r_[v, 0:2, 5.0])(v), np.r_[v, 0:2, 5.0])
+    np.testing.assert_array_equal(jnp.r_[v, 1.0], np.r_[v, 1.0])

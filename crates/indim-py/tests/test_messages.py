@@ -80,17 +80,34 @@ class Scale:
         (lambda: indim.jit(lambda x, mode: x)(V, "mean"), "mode"),
         (lambda: indim.jit(lambda x, mode: x)(V, ["a", "b"]), "mode"),
         (lambda: indim.jit(lambda x, mode: x)(V, {"kind": np.sin}), "mode"),
-        (lambda: indim.jit(lambda x, s: x.reshape(s))(X, (3, 2)), "s"),
-        (lambda: indim.jit(lambda x, s: np.reshape(x, s))(X, (3, 2)), "s"),
-        (lambda: indim.jit(lambda x, s: x.transpose(s))(X, (1, 0)), "s"),
-        (lambda: indim.jit(lambda x, s: np.transpose(x, s))(X, (1, 0)), "s"),
-        (lambda: indim.jit(lambda x, s: np.broadcast_to(x, s))(V, (2, 3)), "s"),
-        (lambda: indim.jit(lambda x, s: np.sum(x, axis=s))(X, (0, 1)), "s"),
+        (lambda: indim.jit(lambda x, s: x.reshape(s))(X, [3, 2]), "s"),
+        (lambda: indim.jit(lambda x, s: np.reshape(x, s))(X, [3, 2]), "s"),
+        (lambda: indim.jit(lambda x, s: x.transpose(s))(X, [1, 0]), "s"),
+        (lambda: indim.jit(lambda x, s: np.transpose(x, s))(X, [1, 0]), "s"),
+        (lambda: indim.jit(lambda x, s: np.broadcast_to(x, s))(V, [2, 3]), "s"),
+        (lambda: indim.jit(lambda x, s: np.sum(x, axis=np.s_[s]))(X, [0, 1]), "s"),
     ],
 )
 def test_what_is_no_array_is_named_in_static(call, name):
     with pytest.raises(TypeError, match=rf"`static=`, as in indim.jit\(f, static='{name}'\)"):
         call()
+
+
+def test_tuples_of_sizes_are_known():
+    """A tuple is a tree of numbers, of which each that says a size has a program of its own."""
+    for call, tuples in (
+        (lambda x, s: x.reshape(s), [(3, 2), (2, 3), (6, 1)]),
+        (lambda x, s: np.reshape(x, s), [(3, 2), (1, 6)]),
+        (lambda x, s: x.transpose(s), [(1, 0), (0, 1)]),
+        (lambda x, s: np.transpose(x, s), [(1, 0), (0, 1)]),
+        (lambda x, s: np.broadcast_to(x[0], s), [(2, 3), (5, 3)]),
+        (lambda x, s: np.sum(x, axis=s), [(0, 1), (1, 0)]),
+    ):
+        compiled = indim.jit(call)
+        for sizes in [*tuples, *tuples]:
+            found, expected = compiled(X, sizes), call(X, sizes)
+            assert np.shape(found) == np.shape(expected)
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_what_is_advised_of_static_works():

@@ -278,3 +278,46 @@ def test_messages_say_what_to_write(call, advice):
     with pytest.raises(TypeError) as raised:
         indim.jit(call)(X)
     assert advice in str(raised.value)
+
+
+def test_lists_beside_traced_arrays():
+    for call in (
+        lambda x: x * [1, 2, 3, 4],
+        lambda x: [1, 2, 3, 4] + x,
+        lambda x: (1, 2, 3, 4) - x,
+        lambda x: x < [0, 5, 0, 20],
+        lambda x: x == [[0], [5], [9]],
+        lambda x: x[0] * [x[0, 0], 2.0, x[0, 1], 4.0],
+    ):
+        np.testing.assert_array_equal(indim.jit(call)(X), call(X))
+
+
+def test_no_element_equals_none_or_a_text():
+    for x in (X, np.array([NAN, 1.0]), I, np.array([True])):
+        is_none = indim.jit(lambda x: x == None)  # noqa: E711
+        np.testing.assert_array_equal(is_none(x), np.zeros(x.shape, bool))
+        np.testing.assert_array_equal(indim.jit(lambda x: x != "a")(x), np.ones(x.shape, bool))
+
+
+def test_a_sorter_has_the_shape_of_its_table():
+    call = indim.jit(lambda s, o: np.searchsorted(s, [1.5], sorter=o))
+    with pytest.raises(ValueError, match="sorter"):
+        call(np.arange(5.0), np.arange(3))
+
+
+def test_an_index_out_of_range_of_one_element_is_an_error():
+    x, places = np.array([[7.0]]), np.array([0, 3])
+    for call in (
+        lambda x, i: x[i, i],
+        lambda x, i: x.at[i, i].add(1.0),
+        lambda x, i: np.take_along_axis(x, i[:, None], 1),
+        lambda x, i: indim.vmap(lambda row, at: row[at])(np.ones((2, 1)), i),
+    ):
+        with pytest.raises(IndexError):
+            indim.jit(call)(x, places)
+
+
+def test_bincount_of_floats_is_an_error():
+    for length in ({}, {"minlength": 5}):
+        with pytest.raises(TypeError, match="whole numbers"):
+            indim.jit(lambda x: np.bincount(x, **length))(np.array([1.0, 2.7]))

@@ -175,8 +175,8 @@ def test_small_arrays_are_iterated_in_compiled_functions():
     def total(x):
         return sum(row.sum() for row in x)
 
-    for rows in (2, 3, 5, 2):
+    for rows in (2, 3, 5, 40, 2):
         x = np.arange(rows * 3.0).reshape(rows, 3)
         assert total(x) == x.sum()
-    with pytest.raises(TypeError, match="iteration over more than 16 parts needs the elements of `x`"):
-        total(np.zeros((17, 3)))
+    with pytest.raises(TypeError, match="iteration over more than 64 parts needs the elements of `x`"):
+        total(np.zeros((65, 3)))

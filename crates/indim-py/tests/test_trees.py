@@ -313,3 +313,30 @@ def test_trees_of_arrays_of_other_packages(package):
         result = f(*args)
         assert type(result["y"][0]) is type(x) and result["y"][1] is None
         np.testing.assert_array_equal(np.asarray(result["y"][0]), expected)
+
+
+class Gas(collections.namedtuple("Gas", "T size")):
+    """Its fields have the names of attributes of arrays."""
+
+
+def test_tuples_of_numbers_are_trees():
+    assert indim.jit(lambda gas: gas.T * 2)(Gas(300.0, 5.0)) == 600
+    assert indim.jit(lambda gas: gas.size * 2)(Gas(300.0, 5.0)) == 10
+    found = indim.jit(lambda pair: (pair[0] // 2, pair[1]))((7, 2.0))
+    assert found == (3, 2.0) and np.asarray(found[0]).dtype == np.int64
+    slopes = indim.grad(lambda gas: gas.T * gas.size)(Gas(3.0, 5.0))
+    assert type(slopes) is Gas and slopes == (5, 3)
+    stepped = indim.tree.map(lambda p, g: p - g, (2.0, 3.0), indim.grad(lambda p: p[0] * p[1])((2.0, 3.0)))
+    assert stepped == (-1, 1)
+    batch = indim.vmap(lambda pair, x: pair[0] * x, in_axes=((None, None), 0))
+    np.testing.assert_array_equal(batch((2.0, 3.0), np.arange(3.0)), [0, 2, 4])
+    _, pullback = indim.vjp(lambda x, y: (x * y, x + y), 2.0, 3.0)
+    assert pullback((1.0, 10.0)) == (13, 12)
+    nested = indim.jit(lambda points: [point.x + point.y for point in points])([Point(1, 2), Point(3.0, 4)])
+    assert nested == [3, 7]
+
+
+def test_lists_of_numbers_are_arrays():
+    for numbers in ([1, 2, 3], [[1, 2], [3, 4]], [(1, 2), (3, 4)], []):
+        found = indim.jit(lambda x: x * 2)(numbers)
+        np.testing.assert_array_equal(found, np.asarray(numbers) * 2)

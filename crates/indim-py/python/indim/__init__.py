@@ -106,6 +106,17 @@ _NUMEXPR_NAMES = (
 _LATE_MODULES = ("debug", "flatten_util", "scipy")
 
 
+#: Names of `jax` that indim does not have, with advice.
+_REFUSED = {
+    "config": "there are no such settings, and float64 and int64 keep their types as with jax_enable_x64; "
+    "delete the line",
+    "disable_jit": "call the function without indim.jit",
+    "linear_transpose": "write indim.vjp at any point, whose pullback is the transpose",
+    "named_scope": "names have no effect; delete the line",
+    "pure_callback": "compute it before the call and pass it as an argument",
+}
+
+
 def __getattr__(name):
     if name in _LATE_MODULES:
         import importlib
@@ -115,6 +126,8 @@ def __getattr__(name):
         moved = f"indim.{name} is now indim.numexpr.{name}"
         _warnings.warn(moved, DeprecationWarning, stacklevel=2)
         return getattr(numexpr, name)
+    if name in _REFUSED:
+        raise AttributeError(f"indim has no {name!r} of JAX: {_REFUSED[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

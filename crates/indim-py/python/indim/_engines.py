@@ -132,14 +132,15 @@ class _Arguments:
 
 
 def _is_leaf(value):
-    """Whether a value is not a container of arrays; a list of numbers is an array."""
-    if isinstance(value, (list, tuple)):
-        return all(isinstance(item, _NUMBERS) or _is_list_of_numbers(item) for item in value)
-    return not is_node(value)
+    """Whether a value is not a container of arrays; a list of numbers is an array, a tuple is a container."""
+    return _holds_numbers(value) if isinstance(value, list) else not is_node(value)
 
 
-def _is_list_of_numbers(value):
-    return isinstance(value, (list, tuple)) and _is_leaf(value)
+def _holds_numbers(value):
+    """Whether a list or tuple, but no named tuple, consists of numbers and lists or tuples of numbers."""
+    if not isinstance(value, (list, tuple)) or hasattr(value, "_fields"):
+        return False
+    return all(isinstance(item, _NUMBERS) or _holds_numbers(item) for item in value)
 
 
 _NUMBERS = (int, float, complex, np.generic)

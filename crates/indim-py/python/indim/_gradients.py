@@ -413,7 +413,7 @@ def _as_arrays(value, name):
     all calls."""
     if is_node(value):
         items = items_of(value)
-        if items and isinstance(value, (list, tuple)) and all(is_number(item) for item in items):
+        if items and isinstance(value, list) and all(is_number(item) for item in items):
             return np.asarray(value)
         return rebuilt(value, [_as_arrays(item, name) for item in items])
     if isinstance(value, (bool, int)) and not isinstance(value, np.generic):
@@ -421,5 +421,5 @@ def _as_arrays(value, name):
             f"a gradient of {name} is asked for with respect to the whole number {value!r}, which moves in "
             f"steps; pass {float(value)!r}"
         )
-    # A tuple of NumPy's scalars would be one array for a compiled function.
+    # A list of NumPy's scalars would be one array for a compiled function.
     return np.asarray(value) if is_number(value) or isinstance(value, np.generic) else value

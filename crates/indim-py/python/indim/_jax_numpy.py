@@ -12,6 +12,7 @@ import inspect
 import numpy as np
 
 from . import _arrays, _creation_functions, _functions, _scatters, _shape_functions, _sizes_from_data
+from ._joined import Joined
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, running_recording
 
 
@@ -58,6 +59,8 @@ def complete(namespace):
         "float_": ScalarType("float64"),
         "int4": ScalarType("int4"),
         "uint4": ScalarType("uint4"),
+        "c_": Joined(np.c_),
+        "r_": Joined(np.r_),
         "full": full,
         "ndarray": ndarray,
         "put_along_axis": put_along_axis,
@@ -360,7 +363,9 @@ def _made(function):
 
     @functools.wraps(function)
     def made(*args, **kwargs):
-        return as_traced(function(*args, **kwargs))
+        result = function(*args, **kwargs)
+        # `linspace` with `retstep=True`.
+        return tuple(map(as_traced, result)) if isinstance(result, tuple) else as_traced(result)
 
     return made
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ._indexable import Indexable
 from ._jax_numpy import ScalarType, as_traced, ndarray
+from ._joined import Joined
 from ._tracing import Tracer, as_array, has_tracer, tracer_of
 from ._trees import leaves_of
 from ._vectorize import vectorize
@@ -115,26 +116,6 @@ class _Type(ScalarType):
         return np.asarray(x, self.dtype, like=x) if isinstance(x, Tracer) else self.dtype.type(x, *args)
 
 
-class _Joined:
-    """``np.r_`` and ``np.c_`` of arrays and traced values."""
-
-    def __init__(self, original):
-        self._original = original
-
-    def __getitem__(self, key):
-        keys = key if isinstance(key, tuple) else (key,)
-        if not has_tracer(keys):
-            return self._original[key]
-        # NumPy makes arrays of slices, such as `0:5`.
-        parts = [np.r_[item] if isinstance(item, slice) else item for item in keys]
-        if any(isinstance(part, str) for part in parts):
-            raise TypeError("np.r_ and np.c_ with traced values take no texts: write np.concatenate")
-        parts = [np.atleast_1d(part) for part in parts]
-        if self._original is np.r_:
-            return np.concatenate(parts)
-        return np.concatenate([part[:, None] if part.ndim == 1 else part for part in parts], axis=-1)
-
-
 #: Functions whose first argument is a list of arrays, or that take lists already.
 _OF_LISTS = {
     *("array_split", "block", "broadcast_arrays", "choose", "column_stack", "concat", "concatenate"),
@@ -175,7 +156,7 @@ def _replacement(name):
     if name in ("repeat", "roll"):
         return _counted(found)
     if name in ("r_", "c_"):
-        return _Joined(found)
+        return Joined(found)
     for names, make in ((_FILLED, _filled), (_MADE, _made), (_CONSTANT, _constant)):
         if name in names:
             return make(found)

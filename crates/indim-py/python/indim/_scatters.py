@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 
@@ -235,21 +236,52 @@ def put_along_axis(x, indices, values, axis):
     return At(x)[tuple(key)].set(values)
 
 
+def _segment_function(function):
+    """A function of the rows with the same id, with the keywords of ``jax.ops``."""
+
+    @functools.wraps(function)
+    def of_segments(
+        data,
+        segment_ids,
+        num_segments=None,
+        indices_are_sorted=False,
+        unique_indices=False,
+        bucket_size=None,
+        mode=None,
+    ):
+        if mode not in (None, "drop", "fill"):
+            raise ValueError(f"ids out of range are ignored, so there is no mode {mode!r}: write 'drop'")
+        return function(data, segment_ids, num_segments)
+
+    # Its signature is that of `of_segments`.
+    del of_segments.__wrapped__
+    of_segments.__doc__ += """
+
+    Ids out of range are ignored. ``num_segments`` is one more than the largest id, if it is left out; in a
+    compiled function it must be given. JAX's hints ``indices_are_sorted``, ``unique_indices`` and
+    ``bucket_size`` have no effect."""
+    return of_segments
+
+
+@_segment_function
 def segment_sum(data, segment_ids, num_segments):
-    """The sums of the rows of ``data`` with the same id; ids out of range are ignored."""
+    """The sums of the rows of ``data`` with the same id."""
     return _segments("scatter_add", data, segment_ids, num_segments, lambda dtype: 0)
 
 
+@_segment_function
 def segment_prod(data, segment_ids, num_segments):
-    """The products of the rows of ``data`` with the same id; ids out of range are ignored."""
+    """The products of the rows of ``data`` with the same id."""
     return _segments("scatter_mul", data, segment_ids, num_segments, lambda dtype: 1)
 
 
+@_segment_function
 def segment_max(data, segment_ids, num_segments):
     """The maxima of the rows of ``data`` with the same id; the least value for a segment without rows."""
     return _segments("scatter_max", data, segment_ids, num_segments, lambda dtype: _limit(dtype, "min"))
 
 
+@_segment_function
 def segment_min(data, segment_ids, num_segments):
     """The minima of the rows of ``data`` with the same id; the largest value for a segment without rows."""
     return _segments("scatter_min", data, segment_ids, num_segments, lambda dtype: _limit(dtype, "max"))
@@ -259,6 +291,10 @@ def _segments(function, data, ids, num_segments, start):
     data, ids = _view_functions._array(data, "data"), _view_functions.elements("data", ids)
     if data.shape[: ids.ndim] != ids.shape:
         raise ValueError(f"data of shape {data.shape} has no id for each row in ids of shape {ids.shape}")
+    if num_segments is None:
+        if isinstance(ids, Tracer):
+            raise TypeError("a compiled function needs the number of segments: pass `num_segments`")
+        num_segments = int(ids.max(initial=-1)) + 1
     shape = (operator.index(num_segments), *data.shape[ids.ndim :])
     return scatter(function, np.full(shape, start(data.dtype), data.dtype), ids, data, "drop")
 
@@ -288,6 +324,8 @@ def bincount(x, weights=None, minlength=0, *, length=None):
     x, mode = _view_functions.elements("x", x), "drop"
     if x.ndim != 1:
         raise ValueError("bincount takes an array with one axis")
+    if x.dtype.kind in "fc" and x.size:
+        raise TypeError(f"bincount takes whole numbers, not {x.dtype}: convert them, x.astype(np.int64)")
     if length is None:
         if isinstance(x, Tracer):
             length, mode = operator.index(minlength), "raise"

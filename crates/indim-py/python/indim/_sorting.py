@@ -337,7 +337,12 @@ def register(functions):
 
     @implements(np.searchsorted)
     def _searchsorted(a, v, side="left", sorter=None):
-        table = a if sorter is None else _take(asarray(a), asarray(sorter))
+        table = a
+        if sorter is not None:
+            if np.shape(sorter) != np.shape(a):
+                shapes = f"{np.shape(a)}, not {np.shape(sorter)}"
+                raise ValueError(f"the sorter has the shape of the table: {shapes}")
+            table = _take(asarray(a), asarray(sorter))
         return functions["searchsorted"](table, v, side)
 
     @implements(np.digitize)

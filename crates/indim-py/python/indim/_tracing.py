@@ -244,7 +244,7 @@ def _is_library(frame):
 
 
 #: Maximum number of parts of a traced array that Python iterates over: each adds operations to the program.
-LONGEST_ITERATION = 16
+LONGEST_ITERATION = 64
 
 
 class Tracer:
@@ -410,6 +410,10 @@ class Tracer:
         if self._is_for_labels((x, y)):
             # NumPy arrays call the ufunc too, and xarray then takes over.
             return UFUNCS_OF_SYMBOLS[symbol](x, y)
+        x, y = (as_array(operand) if isinstance(operand, (list, tuple)) else operand for operand in (x, y))
+        if symbol in ("==", "!=") and any(operand is None or isinstance(operand, str) for operand in (x, y)):
+            # No element equals it, as in NumPy.
+            return (self != self) & False if symbol == "==" else (self == self) | True
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented
         return self._record(symbol, (x, y))

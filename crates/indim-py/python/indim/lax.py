@@ -35,9 +35,24 @@ __all__ = [
     *("reduce_min", "reduce_window"),
     *("reduce_or", "reduce_prod", "reduce_sum", "reshape", "rev", "scan", "select", "select_n", "slice"),
     "slice_in_dim",
+    *("round", "RoundingMethod"),
     *("sort", "sort_key_val", "split", "squeeze", "stop_gradient", "switch", "top_k", "transpose"),
     "while_loop",
 ]
+
+
+class RoundingMethod:
+    """JAX's ways to round a number in the middle between two whole ones."""
+
+    AWAY_FROM_ZERO, TO_NEAREST_EVEN = 0, 1
+
+
+def round(x, rounding_method=RoundingMethod.AWAY_FROM_ZERO):
+    """The nearest whole numbers; a number in the middle is rounded away from zero, as in ``jax.lax``."""
+    if rounding_method not in (RoundingMethod.AWAY_FROM_ZERO, RoundingMethod.TO_NEAREST_EVEN):
+        raise ValueError(f"the rounding method is one of lax.RoundingMethod, not {rounding_method!r}")
+    is_away = rounding_method == RoundingMethod.AWAY_FROM_ZERO
+    return xla.round_away(x) if is_away else xla.round_even(x)
 
 
 class Precision:

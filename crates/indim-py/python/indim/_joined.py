@@ -1,0 +1,27 @@
+"""NumPy's ``r_`` and ``c_``: arrays that are joined by an index."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._tracing import has_tracer
+
+
+class Joined:
+    """``np.r_`` and ``np.c_`` of arrays and traced values."""
+
+    def __init__(self, original):
+        self._original = original
+
+    def __getitem__(self, key):
+        keys = key if isinstance(key, tuple) else (key,)
+        if not has_tracer(keys):
+            return self._original[key]
+        # NumPy makes arrays of slices, such as `0:5`.
+        parts = [np.r_[item] if isinstance(item, slice) else item for item in keys]
+        if any(isinstance(part, str) for part in parts):
+            raise TypeError("np.r_ and np.c_ with traced values take no texts: write np.concatenate")
+        parts = [np.atleast_1d(part) for part in parts]
+        if self._original is np.r_:
+            return np.concatenate(parts)
+        return np.concatenate([part[:, None] if part.ndim == 1 else part for part in parts], axis=-1)
