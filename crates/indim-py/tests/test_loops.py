@@ -391,7 +391,7 @@ def test_traced_values_in_statements_of_python_advise_loops():
     with pytest.raises(TypeError, match=r"indim.fori_loop for `for i in range\(n\)`"):
         indim.jit(lambda x, n: [x for _ in range(n)])(X, np.int64(3))
     with pytest.raises(TypeError, match="indim.scan, a loop over axis 0"):
-        indim.jit(lambda x: [row * 2 for row in x])(np.ones((17, 3)))
+        indim.jit(lambda x: [row * 2 for row in x])(np.ones((65, 3)))
     with pytest.raises(TypeError, match="while the body of fori_loop is traced; use indim.where or"):
         indim.fori_loop(0, 3, lambda i, s: s if s > 0 else -s, 1.0)
 

@@ -321,3 +321,14 @@ def test_bincount_of_floats_is_an_error():
     for length in ({}, {"minlength": 5}):
         with pytest.raises(TypeError, match="whole numbers"):
             indim.jit(lambda x: np.bincount(x, **length))(np.array([1.0, 2.7]))
+
+
+def test_diagonals_along_any_axes():
+    x = np.arange(120.0).reshape(2, 3, 4, 5)
+    axes = [(first, second) for first in range(-4, 4) for second in range(4) if first % 4 != second]
+    for offset in (-2, 0, 1, 9):
+        for pair in axes:
+            for function in (np.diagonal, np.trace):
+                expected = function(x, offset, *pair)
+                found = indim.jit(lambda x, function=function, o=offset, p=pair: function(x, o, *p))(x)
+                np.testing.assert_array_equal(found, expected)

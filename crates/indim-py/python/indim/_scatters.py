@@ -378,11 +378,17 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
 
 
 def _diagonal_elements(a, offset, axis1, axis2):
-    a = np.moveaxis(a, (axis1, axis2), (-2, -1))
-    rows, columns = a.shape[-2:]
+    # NumPy's errors of axes.
+    np.moveaxis(np.broadcast_to(0, (1,) * a.ndim), (axis1, axis2), (-2, -1))
+    axis1, axis2 = axis1 % a.ndim, axis2 % a.ndim
+    rows, columns = a.shape[axis1], a.shape[axis2]
     count = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
     positions = np.arange(count)
-    return a[..., positions + max(-offset, 0), positions + max(offset, 0)]
+    key = [slice(None)] * a.ndim
+    key[axis1], key[axis2] = positions + max(-offset, 0), positions + max(offset, 0)
+    # Axes side by side are indexed in place, without a transpose of the whole array.
+    found = min(axis1, axis2) if abs(axis1 - axis2) == 1 else 0
+    return np.moveaxis(a[tuple(key)], found, -1)
 
 
 @implements(np.trace)
