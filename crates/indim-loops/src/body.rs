@@ -276,7 +276,7 @@ fn leaf_access(
 fn offset_axes(axes: &[AxisIndex], starts: &[usize]) -> Arc<[AxisIndex]> {
     let mut axes = axes.to_vec();
     for (axis, start) in axes.iter_mut().zip(starts) {
-        axis.start += start;
+        axis.start += *start as isize;
     }
     axes.into()
 }

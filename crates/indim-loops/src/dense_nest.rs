@@ -77,7 +77,7 @@ impl DenseOperand {
         let walked = access.axes.iter().zip(access.array_type.shape.iter());
         for (index, &size) in walked.rev().filter(|(_, size)| **size != Size::Known(1)) {
             let walked =
-                index.single_term().filter(|walked| walked.step == 1 && index.start == 0)?;
+                index.single_term().filter(|walked| walked.step == 1 && index.starts_at_zero())?;
             if sizes.get(walked.axis) != Some(&size) || axes.contains(walked.axis) {
                 return None;
             }

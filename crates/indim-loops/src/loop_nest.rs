@@ -17,6 +17,7 @@ use indim_graph::{
 use indim_ops::{ArrayType, DType, Op, ReduceOp, ScatterOp, SearchSide};
 use smallvec::SmallVec;
 
+use crate::resize::Sizes;
 use crate::strides::{AxisStrides, zero_strides};
 
 /// An array that nests read or write.
@@ -47,12 +48,16 @@ impl fmt::Display for BufferId {
     }
 }
 
-/// The affine index along one axis of an array: `start` plus a term `step * i` for each axis of the nest with
-/// which it moves, where `i` is the index along that axis. Only windows have several terms.
+/// The affine index along one axis of an array: its value at the first point of the nest, plus a term
+/// `step * i` for each axis of the nest with which it moves, where `i` is the index along that axis. Only
+/// windows have several terms.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AxisIndex {
-    /// The index at the first point of the nest.
-    pub start: usize,
+    /// The index at the first point of the nest, without `size_terms`; negative only if there are some.
+    pub start: isize,
+    /// The symbolic part of the index at the first point: a slice may begin at a distance from the end of an
+    /// axis. `None` in a concrete nest. A pointer, because most indices have no such terms.
+    pub size_terms: Option<Box<SizeTerms>>,
     /// The variable terms, in ascending order of their axes, which differ; none if the index is constant.
     pub terms: AxisTerms,
 }
@@ -69,19 +74,31 @@ pub struct AxisTerm {
     pub step: isize,
 }
 
+/// Symbolic terms of an index, in ascending order of their symbols, which differ.
+pub type SizeTerms = Vec<SizeTerm>;
+
+/// A symbolic term of an index at the first point of the nest: `count` times the size of a symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SizeTerm {
+    /// The symbol.
+    pub symbol: usize,
+    /// The factor of its size; never 0.
+    pub count: isize,
+}
+
 impl AxisIndex {
     /// The constant index 0.
     pub fn zero() -> AxisIndex {
-        AxisIndex { start: 0, terms: AxisTerms::new() }
+        AxisIndex { start: 0, size_terms: None, terms: AxisTerms::new() }
     }
 
     /// The index `start + step * i`, where `i` is the index along this axis of the nest, of this size.
-    pub(crate) fn new(start: usize, step: isize, (axis, size): (usize, Size)) -> AxisIndex {
+    pub(crate) fn new(start: isize, step: isize, (axis, size): (usize, Size)) -> AxisIndex {
         let mut terms = AxisTerms::new();
         if size != Size::Known(1) {
             terms.push(AxisTerm { axis, step });
         }
-        AxisIndex { start, terms }
+        AxisIndex { start, size_terms: None, terms }
     }
 
     /// The index of an array axis of this size that moves with an axis of the nest, element by element.
@@ -91,11 +108,13 @@ impl AxisIndex {
 
     /// The composition with `walked`: the index along each axis is itself the affine index `walked[axis]`.
     pub(crate) fn compose(&self, walked: &[AxisIndex]) -> AxisIndex {
-        let mut index = AxisIndex { start: self.start, terms: AxisTerms::new() };
+        let mut index = AxisIndex { terms: AxisTerms::new(), ..self.clone() };
         for &AxisTerm { axis, step } in &self.terms {
-            let AxisIndex { start, terms } = &walked[axis];
-            let moved = step.wrapping_mul(*start as isize);
-            index.start = index.start.wrapping_add_signed(moved);
+            let AxisIndex { start, terms, .. } = &walked[axis];
+            index.start = index.start.wrapping_add(step.wrapping_mul(*start));
+            for term in walked[axis].size_terms() {
+                index.add_size(term.symbol, term.count.wrapping_mul(step));
+            }
             terms.iter().for_each(|term| index.add(term.axis, term.step.wrapping_mul(step)));
         }
         index
@@ -113,6 +132,39 @@ impl AxisIndex {
             }
             Err(position) => self.terms.insert(position, AxisTerm { axis, step }),
         }
+    }
+
+    /// The symbolic terms of the index at the first point of the nest.
+    pub(crate) fn size_terms(&self) -> &[SizeTerm] {
+        self.size_terms.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds `count` times the size of a symbol to the index at the first point.
+    pub(crate) fn add_size(&mut self, symbol: usize, count: isize) {
+        let mut terms = self.size_terms.take().unwrap_or_default();
+        match terms.binary_search_by_key(&symbol, |term| term.symbol) {
+            Ok(position) => {
+                let sum = terms[position].count.wrapping_add(count);
+                match sum {
+                    0 => drop(terms.remove(position)),
+                    _ => terms[position].count = sum,
+                }
+            }
+            Err(position) => terms.insert(position, SizeTerm { symbol, count }),
+        }
+        self.size_terms = Some(terms).filter(|terms| !terms.is_empty());
+    }
+
+    /// The index at the first point of the nest, for these sizes of the symbols.
+    pub(crate) fn first(&self, sizes: Sizes<'_>) -> isize {
+        let size = |term: &SizeTerm| sizes.0[term.symbol] as isize;
+        let terms = self.size_terms().iter().map(|term| term.count.wrapping_mul(size(term)));
+        terms.fold(self.start, isize::wrapping_add)
+    }
+
+    /// Whether the index at the first point of the nest is 0.
+    pub(crate) fn starts_at_zero(&self) -> bool {
+        self.start == 0 && self.size_terms.is_none()
     }
 
     /// The term of an index that has one.
@@ -140,13 +192,34 @@ impl AxisIndex {
             distance => format!("{distance}*{}", index(term.axis)),
         };
         let sum = forth.iter().map(product).collect::<Vec<String>>().join("+");
-        let start = match (self.start, forth.is_empty(), back.is_empty()) {
-            (start, true, _) => start.to_string(),
-            (0, false, true) => sum,
-            (start, false, true) => format!("{sum}+{start}"),
-            (start, false, false) => format!("{start}+{sum}"),
+        let start = match (self.starts_at_zero(), forth.is_empty(), back.is_empty()) {
+            (_, true, _) => self.start_text(),
+            (true, false, true) => sum,
+            (false, false, true) => format!("{sum}+{}", self.start_text()),
+            (_, false, false) => format!("{}+{sum}", self.start_text()),
         };
         back.iter().map(product).fold(start, |text, product| format!("{text}-{product}"))
+    }
+
+    /// The text of the index at the first point of the nest: `9`, `s0-3`.
+    fn start_text(&self) -> String {
+        let mut text = String::new();
+        for &SizeTerm { symbol, count } in self.size_terms() {
+            text += match (count < 0, text.is_empty()) {
+                (true, _) => "-",
+                (false, true) => "",
+                (false, false) => "+",
+            };
+            if count.unsigned_abs() != 1 {
+                text += &format!("{}*", count.unsigned_abs());
+            }
+            text += &format!("s{symbol}");
+        }
+        match (self.start, text.is_empty()) {
+            (start, true) => start.to_string(),
+            (0, false) => text,
+            (start, false) => format!("{text}{start:+}"),
+        }
     }
 }
 
@@ -209,16 +282,21 @@ impl Access {
         strides
     }
 
-    /// The offset of the nest's first point from the array's first element, in the unit of its strides.
-    pub fn offset(&self, array_strides: &[isize]) -> isize {
-        let along =
-            |(index, stride): (&AxisIndex, &isize)| stride.wrapping_mul(index.start as isize);
+    /// The offset of the nest's first point from the array's first element, in the unit of its strides, for
+    /// these sizes of the symbols.
+    pub fn offset(&self, array_strides: &[isize], sizes: Sizes<'_>) -> isize {
+        let along = |(index, stride): (&AxisIndex, &isize)| stride.wrapping_mul(index.first(sizes));
         self.axes.iter().zip(array_strides).map(along).sum()
+    }
+
+    /// The symbols on which the offset depends in addition to the strides.
+    pub fn offset_symbols(&self) -> impl Iterator<Item = usize> + '_ {
+        self.axes.iter().flat_map(AxisIndex::size_terms).map(|term| term.symbol)
     }
 
     /// Whether the nest begins at the array's first element.
     pub fn starts_at_origin(&self) -> bool {
-        self.axes.iter().all(|index| index.start == 0)
+        self.axes.iter().all(AxisIndex::starts_at_zero)
     }
 
     /// For each of the `rank` axes of the nest, an axis of the array that moves with it.

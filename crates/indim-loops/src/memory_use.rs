@@ -9,7 +9,8 @@ use indim_shape::{AxisMap, Shape};
 use smallvec::SmallVec;
 
 use crate::loop_nest::{
-    Access, Control, IndexCheck, Local, LoopNest, LoopNests, Store, SymbolicType,
+    Access, Control, IndexCheck, Local, LoopNest, LoopNests, SizeTerm, SizeTerms, Store,
+    SymbolicType,
 };
 
 /// Approximate overhead of an allocation, in bytes.
@@ -84,7 +85,12 @@ impl MemoryUse {
 
     fn add_access(&mut self, access: &Access) {
         self.add_symbolic_shape(&access.array_type.shape);
-        self.add_shared(&access.axes);
+        if self.add_shared(&access.axes) {
+            for terms in access.axes.iter().filter_map(|index| index.size_terms.as_deref()) {
+                self.add_allocation::<SizeTerms>(1);
+                self.add_allocation::<SizeTerm>(terms.capacity());
+            }
+        }
     }
 
     /// Counts a loop nest.

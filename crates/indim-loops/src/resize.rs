@@ -2,8 +2,8 @@
 //!
 //! Lowering asks only whether sizes are equal, and whether they are 0 or 1. A symbol equals only itself, and
 //! stands for sizes of at least 2, so nests with symbols are valid for any concrete sizes of at least 2.
-//! Offsets and steps in indices are numbers: a slice with a symbolic size begins at a fixed element, and
-//! axes of windows and concatenations have no symbolic size.
+//! Steps in indices are numbers, and axes of windows and concatenations have no symbolic size. A slice begins
+//! at a fixed element, or at a fixed distance from the end of an axis: its index has a term for the size.
 
 use core::cell::OnceCell;
 use core::cmp::Reverse;
@@ -16,7 +16,7 @@ use indim_shape::Shape;
 use smallvec::SmallVec;
 
 use crate::dense_nest::{DenseNest, main_access};
-use crate::loop_nest::{Access, IndexCheck, LoopNest, LoopNests, Store, SymbolicType};
+use crate::loop_nest::{Access, AxisIndex, IndexCheck, LoopNest, LoopNests, Store, SymbolicType};
 use crate::strides::coalesce::{CoalescedAxes, coalesce};
 use crate::strides::{AxisStrides, zero_strides};
 use crate::walk::reduction::ReducedAxes;
@@ -327,7 +327,17 @@ impl<'a> Resizer<'a> {
 
     fn access(&mut self, access: &'a Access) -> Access {
         let array_type = self.array_type(&access.array_type);
-        Access { buffer: access.buffer, array_type, axes: Arc::clone(&access.axes) }
+        let is_concrete = access.offset_symbols().next().is_none();
+        let index = |of: &AxisIndex| AxisIndex {
+            start: of.first(self.sizes),
+            size_terms: None,
+            terms: of.terms.clone(),
+        };
+        let axes = match is_concrete {
+            true => Arc::clone(&access.axes),
+            false => access.axes.iter().map(index).collect(),
+        };
+        Access { buffer: access.buffer, array_type, axes }
     }
 
     /// The resized nest; the same allocation if nothing changes.
@@ -364,7 +374,9 @@ impl<'a> Resizer<'a> {
 impl LoopNest {
     /// Whether some size is a symbol.
     fn has_symbols(&self) -> bool {
-        self.shape.has_symbols() || self.operands().any(|of| of.array_type.shape.has_symbols())
+        let has_symbols =
+            |of: &Access| of.array_type.shape.has_symbols() || of.offset_symbols().next().is_some();
+        self.shape.has_symbols() || self.operands().any(has_symbols)
     }
 }
 

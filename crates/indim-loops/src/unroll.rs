@@ -210,11 +210,11 @@ impl Unroller<'_> {
     /// The access at a position along the reduced axis.
     fn access_at(&self, access: &Access, position: usize) -> Access {
         let index = |of: &AxisIndex| {
-            let mut moved = AxisIndex { start: of.start, terms: Default::default() };
+            let mut moved = AxisIndex { terms: Default::default(), ..of.clone() };
             for &AxisTerm { axis, step } in &of.terms {
                 if axis == self.axis {
                     let before = step.wrapping_mul(position as isize);
-                    moved.start = moved.start.wrapping_add_signed(before);
+                    moved.start = moved.start.wrapping_add(before);
                 } else {
                     let axis = axis - usize::from(axis > self.axis);
                     moved.terms.push(AxisTerm { axis, step });

@@ -54,10 +54,20 @@ impl View {
         View { shape: result.clone(), axes, is_of_table: false }
     }
 
-    /// The view of the operand of a slice.
-    pub(crate) fn of_slice(slices: &[AxisSlice], result: &SymbolicShape) -> Self {
+    /// The view of the operand of a slice. `operand` is its shape, `sizes` has the sizes of its node.
+    pub(crate) fn of_slice(
+        slices: &[AxisSlice],
+        (operand, sizes): (&SymbolicShape, &[usize]),
+        result: &SymbolicShape,
+    ) -> Self {
         let index = |(axis, slice): (usize, &AxisSlice)| {
-            AxisIndex::new(slice.start(), slice.step(), (axis, result[axis]))
+            let start = slice.start() as isize;
+            let mut index = AxisIndex::new(start, slice.step(), (axis, result[axis]));
+            if let (true, Size::Symbol(symbol)) = (slice.is_from_end(), operand[axis]) {
+                index.start -= sizes[axis] as isize;
+                index.add_size(symbol, 1);
+            }
+            index
         };
         View {
             shape: result.clone(),
@@ -97,7 +107,7 @@ impl View {
     pub(crate) fn of_table(&self, axis: usize, rank: usize, size: Size) -> View {
         let virtual_axis = self.shape.rank();
         let term = AxisTerm { axis: virtual_axis, step: 1 };
-        let table_index = AxisIndex { start: 0, terms: AxisTerms::from_buf([term]) };
+        let table_index = AxisIndex { terms: AxisTerms::from_buf([term]), ..AxisIndex::zero() };
         let later = self.axes[axis + rank..].iter();
         let axes = self.axes[..axis].iter().chain([&table_index]).chain(later).cloned().collect();
         let shape = self.shape.iter().copied().chain([size]).collect();

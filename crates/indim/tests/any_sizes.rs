@@ -30,6 +30,15 @@ const TEXTS: &[&str] = &[
     "transpose(x) * v[:, None]",
     "m = mean(x, axis=0); d = x - m; mean(d * d, axis=0)",
     "mean(x, axis=0) / 3 + mean(v) / 5",
+    "x - x[-1]",
+    "x[::-1] - x[:, ::-1] * v[::-1]",
+    "x[-1:] * v",
+    "x[::-1][-1:] / x[-1, -2]",
+    "x[-1, ::-1][::-1] + sum(x, axis=0)",
+    "softmax(flip(x), axis=-1)",
+    "argmax(x[::-1], axis=0) + mean(x[-1:])",
+    "sum(x[::-1, -1:], axis=0)",
+    "vecdot(x[::-1], v[::-1])",
 ];
 
 fn types([rows, columns]: [usize; 2]) -> [(&'static str, Shape); 3] {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indim_graph::signature::{check_concatenation, check_scatter, check_slices, check_take};
 use indim_graph::{
-    AxisSlice, GraphError, GraphErrorKind, NodeKind, ScatterMode, TakeMode, ValueId,
+    AxisSlice, GraphError, GraphErrorKind, NodeKind, ScatterMode, SliceBounds, TakeMode, ValueId,
 };
 use indim_ops::ScatterOp;
 
@@ -67,10 +67,13 @@ impl GraphBuilder {
         let id = self.operand_id("reverse", operand)?;
         let shape = self.type_of(id).shape;
         let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
-        for axis in self.distinct_axes("reverse", id, axes)? {
-            slices[axis] = AxisSlice::reversed(shape[axis]);
-        }
-        self.slice_unpinned("reverse", id, &slices)
+        let axes = self.distinct_axes("reverse", id, axes)?;
+        axes.iter().for_each(|&axis| slices[axis] = AxisSlice::reversed(shape[axis]));
+        let reversed = self.slice_unpinned("reverse", id, &slices)?;
+        let bounds = SliceBounds { start: None, stop: None, step: Some(-1) };
+        let values = [id, reversed.expect_id()];
+        self.with_facts(|facts| axes.iter().for_each(|&axis| facts.slice(values, axis, bounds)));
+        Ok(reversed)
     }
 
     /// The axes counted from the front; an error if one occurs twice.

@@ -454,7 +454,8 @@ impl BoundProgram {
             let access = &bound.check.access;
             let strides = arrays.strides(access, || row_major_strides(&bound.array_type));
             let along = access.strides(bound.shape.rank(), &strides);
-            let first = BufferOffset { buffer: access.buffer, offset: access.offset(&strides) };
+            let offset = access.offset(&strides, Sizes(&self.bindings.symbol_sizes));
+            let first = BufferOffset { buffer: access.buffer, offset };
             // SAFETY:
             // - the elements of a view are valid, by its constructor;
             // - all other arrays have been written: counters above, the rest by earlier nests.

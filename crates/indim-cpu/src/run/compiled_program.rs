@@ -242,6 +242,7 @@ impl SymbolicNest {
         let arrays = nest.operands().flat_map(|access| access.array_type.shape.iter());
         let sizes = nest.shape.iter().chain(arrays);
         let mut symbols: Vec<usize> = sizes.filter_map(|size| size.symbol()).collect();
+        symbols.extend(nest.operands().flat_map(Access::offset_symbols));
         symbols.sort_unstable();
         symbols.dedup();
         SymbolicNest {
@@ -261,7 +262,7 @@ impl SymbolicNest {
     fn bound(&self, nest: &SizedNest<'_>) -> DenseBinding {
         let place = |access: &Access| BufferOffset {
             buffer: access.buffer,
-            offset: access.offset(&nest.dense_array_strides(access)),
+            offset: access.offset(&nest.dense_array_strides(access), nest.sizes()),
         };
         let own_addresses = || nest.nest.operands().map(place).collect();
         let bind = || Arc::clone(&self.code).bind(nest, NestStrides::Dense, &[]);

@@ -149,7 +149,7 @@ impl Contraction {
                 return None;
             }
             let access = &nest.nest.accesses[self.operands[factor] - self.stores];
-            let offset = access.offset(&nest.dense_array_strides(access));
+            let offset = access.offset(&nest.dense_array_strides(access), nest.sizes());
             let mut packed = self.packed();
             let is_known = |(of, known): &&(usize, Arc<PackedConstant>)| {
                 *of == factor && known.is(&layout, offset)

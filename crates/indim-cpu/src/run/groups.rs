@@ -316,7 +316,8 @@ impl TileNests {
         let offset_in_memory = |access: &Access| {
             let tile = tile_of_access(access, cut);
             let along = row_major_strides(&tile.array_type.concrete());
-            Some(inner_offset(access, inner)?.wrapping_add_signed(tile.offset(&along)))
+            let offset = tile.offset(&along, Sizes::default());
+            Some(inner_offset(access, inner)?.wrapping_add_signed(offset))
         };
         let inner_offsets =
             nests.iter().map(|nest| nest.operands().map(offset_in_memory).collect()).collect();

@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 
 use indim_loops::loop_nest::{Access, BufferId, LoopNest};
-use indim_loops::resize::SizedNest;
+use indim_loops::resize::{SizedNest, Sizes};
 use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::AxisStrides;
 use indim_ops::ArrayType;
@@ -63,7 +63,7 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
 
     fn first_and_strides(&self, access: &Access) -> (NonNull<u8>, AxisStrides) {
         let strides = self.strides(access, || row_major_strides(&access.array_type.concrete()));
-        let offset = access.offset(&strides);
+        let offset = access.offset(&strides, Sizes::default());
         (non_null(self.at(BufferOffset { buffer: access.buffer, offset })), strides)
     }
 
@@ -71,7 +71,10 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
     pub(crate) fn first(&self, nest: &SizedNest<'_>, access: &Access) -> *mut u8 {
         let offset = match access.starts_at_origin() {
             true => 0,
-            false => access.offset(&self.strides(access, || nest.dense_array_strides(access))),
+            false => {
+                let strides = self.strides(access, || nest.dense_array_strides(access));
+                access.offset(&strides, nest.sizes())
+            }
         };
         self.at(BufferOffset { buffer: access.buffer, offset })
     }

@@ -385,9 +385,8 @@ codes! {
     }
     SIZE_NOT_FREE = "size-not-free" {
         title: "A symbolic size must be a number",
-        explanation: "The computation depends on the value of this size, for example in a slice `x[-2:]`. \
-            The message states where. Write a number instead of the name.",
-        example: Command(&["indim explain 'x[-2:]' 'x=f32[n]'"]),
+        explanation: "The message says what needs it. Write a number instead of the name.",
+        example: Command(&["indim explain 'concatenate([x, x], axis=0)' 'x=f32[n]'"]),
         raised_by: ["indim"],
     }
 }

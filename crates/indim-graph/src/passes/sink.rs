@@ -118,10 +118,10 @@ fn simplify_slice(arena: &mut GraphArena, node: Node) -> ValueId {
     };
     let inner = arena[node.operands[0]].clone();
     match &inner.kind {
-        NodeKind::Slice(first) => {
-            let composed = first.iter().zip(slices.iter()).map(|(first, later)| first.then(later));
-            add_slice(arena, inner.operands[0], composed.collect(), node.array_type)
-        }
+        NodeKind::Slice(_) => match composed_slices(arena, node.operands[0], slices) {
+            Some(composed) => add_slice(arena, inner.operands[0], composed, node.array_type),
+            None => arena.add(node),
+        },
         NodeKind::BroadcastInDim(map) => {
             let source = inner.operands[0];
             let sizes = arena[source].array_type.shape.clone();
@@ -131,6 +131,10 @@ fn simplify_slice(arena: &mut GraphArena, node: Node) -> ValueId {
             };
             let source_slices: Vec<AxisSlice> =
                 map.iter().zip(sizes.iter()).map(source_slices).collect();
+            // A slice of a slice that stays would leave a value between them whose symbols nothing tells.
+            if composed_slices(arena, source, &source_slices).is_none() {
+                return arena.add(node);
+            }
             let shape: Shape = source_slices.iter().map(AxisSlice::count).collect();
             let array_type = ArrayType::new(node.array_type.dtype, shape);
             let sliced = add_slice(arena, source, source_slices, array_type);
@@ -143,6 +147,19 @@ fn simplify_slice(arena: &mut GraphArena, node: Node) -> ValueId {
         }
         _ => arena.add(node),
     }
+}
+
+/// The slices of the operand of `operand`, if `operand` is a slice, that `later` selects from it; otherwise
+/// `later` itself. `None` if two slices do not compose.
+fn composed_slices(
+    arena: &GraphArena,
+    operand: ValueId,
+    later: &[AxisSlice],
+) -> Option<Vec<AxisSlice>> {
+    let NodeKind::Slice(first) = &arena[operand].kind else { return Some(later.to_vec()) };
+    let sizes = &arena[arena[operand].operands[0]].array_type.shape;
+    let pairs = first.iter().zip(later).zip(sizes.iter());
+    pairs.map(|((first, later), &size)| first.then(later, size)).collect()
 }
 
 /// Adds the slice, unless it is the whole operand.

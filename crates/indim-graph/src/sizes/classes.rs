@@ -24,6 +24,8 @@ pub(super) struct SizeClasses {
     derivations: Vec<(Axis, Derivation<Axis>)>,
     /// The results of slices and reshapes that have a derivation instead of pins.
     derived: HashSet<Axis>,
+    /// The results of slices whose first index has a fixed distance from the end of the operand's axis.
+    from_end: HashSet<Axis>,
 }
 
 /// An axis of a value.
@@ -43,6 +45,7 @@ impl SizeClasses {
             reasons: vec![None; count],
             derivations: Vec::new(),
             derived: HashSet::new(),
+            from_end: HashSet::new(),
         };
         classes.add_derivations(graph, facts);
         for (value, node) in graph.iter() {
@@ -83,9 +86,20 @@ impl SizeClasses {
                 self.pin(slice.result, slice.axis, "a slice has this size");
                 continue;
             };
-            let (start, is_whole) = (own.start(), own.is_whole(size));
+            let (start, is_whole) = (bounds.start_of(&own, size), own.is_whole(size));
+            let result = (slice.result, slice.axis);
+            let is_from_end = bounds.starts_from_end();
+            // One node may have several bounds as written, which agree only for this size.
+            let has_other_start =
+                self.derived.contains(&result) && self.from_end.contains(&result) != is_from_end;
+            let has_no_start = is_whole || own.count() == 0;
+            if has_other_start || (is_from_end && has_no_start) {
+                self.pin(of.0, of.1, "a slice of it is taken");
+            } else if is_from_end {
+                self.from_end.insert(result);
+            }
             let derivation = Derivation::Slice { of, bounds, start, is_whole };
-            self.add_derivation(slice.operand, (slice.result, slice.axis), derivation);
+            self.add_derivation(slice.operand, result, derivation);
         }
         for reshape in facts.reshapes().iter().filter(|of| of.result.index() < graph.len()) {
             let axes = |value: ValueId| (0..rank(graph, value)).map(move |axis| (value, axis));
@@ -108,6 +122,11 @@ impl SizeClasses {
     /// The sizes that follow from others, each with the axis that has the size.
     pub(super) fn derivations(&self) -> &[(Axis, Derivation<Axis>)] {
         &self.derivations
+    }
+
+    /// The results of slices whose first index has a fixed distance from the end of the operand's axis.
+    pub(super) fn slices_from_end(&self) -> &HashSet<Axis> {
+        &self.from_end
     }
 
     /// The class of an axis.

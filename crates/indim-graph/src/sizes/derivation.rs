@@ -11,12 +11,13 @@ use super::size::Size;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Derivation<S> {
     /// The number of elements of a slice. It is valid only if the bounds are in range, if the slice begins at
-    /// `start`, because nests have this number as an offset, and if `is_whole` tells whether it is the whole
-    /// axis, because the graph then has no node for it.
+    /// `start`, because nests have this number in their offsets, and if `is_whole` tells whether it is the
+    /// whole axis, because the graph then has no node for it.
     Slice {
         /// The sliced axis.
         of: S,
         bounds: SliceBounds,
+        /// The first index, or its distance from the end of the axis if `bounds` start from the end.
         start: usize,
         is_whole: bool,
     },
@@ -66,8 +67,8 @@ impl Derivation<Size> {
             Derivation::Slice { of, bounds, start, is_whole } => {
                 let size = of.resolve(symbols);
                 let slice = bounds.slice(size)?;
-                let is_same = slice.start() == *start && slice.is_whole(size) == *is_whole;
-                is_same.then_some(slice.count())
+                let is_same = bounds.start_of(&slice, size) == *start;
+                (is_same && slice.is_whole(size) == *is_whole).then_some(slice.count())
             }
             Derivation::Quotient { of, by } => {
                 let (of, by) = (product(of)?, product(by)?);

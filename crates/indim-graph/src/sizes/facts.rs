@@ -27,14 +27,26 @@ impl SliceBounds {
         (is_in_range(self.start) && is_in_range(self.stop)).then_some(slice)
     }
 
-    /// Whether the first index is the same for all sizes of the axis.
-    pub(super) fn has_fixed_start(&self) -> bool {
-        self.step.is_none_or(|step| step > 0) && self.start.is_none_or(|start| start >= 0)
+    /// The first index of the slice of an axis of this size, or its distance from the end if the bounds start
+    /// from the end.
+    pub(super) fn start_of(&self, slice: &AxisSlice, size: usize) -> usize {
+        if self.starts_from_end() { size - slice.start() } else { slice.start() }
+    }
+
+    /// Whether the first index has the same distance from the end of the axis for all sizes of the axis.
+    /// Otherwise it is the same index.
+    pub(super) fn starts_from_end(&self) -> bool {
+        self.start.map_or(self.is_backwards(), |start| start < 0)
     }
 
     /// Whether the number of elements is the same for all sizes of the axis.
     pub(super) fn has_fixed_count(&self) -> bool {
-        self.has_fixed_start() && self.stop.is_some_and(|stop| stop >= 0)
+        let stops_from_end = self.stop.map_or(!self.is_backwards(), |stop| stop < 0);
+        self.starts_from_end() == stops_from_end
+    }
+
+    fn is_backwards(&self) -> bool {
+        self.step.is_some_and(|step| step < 0)
     }
 }
 
@@ -105,14 +117,10 @@ impl SizeFacts {
     }
 
     /// States the bounds as written of the slice of `operand` along this axis. The result may be the operand
-    /// itself. A slice whose first index depends on the size of the axis pins the size.
+    /// itself.
     pub fn slice(&mut self, [operand, result]: [ValueId; 2], axis: usize, bounds: SliceBounds) {
-        let reason = "a slice of it is taken";
-        if !bounds.has_fixed_start() {
-            self.pin(operand, axis, reason);
-        }
         if bounds.has_fixed_count() {
-            self.pin(result, axis, reason);
+            self.pin(result, axis, "a slice of it is taken");
         }
         self.slices.push(WrittenSlice { operand, result, axis, bounds });
     }

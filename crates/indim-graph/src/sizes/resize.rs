@@ -1,10 +1,9 @@
 //! Symbolic graphs: one graph, resized to any sizes of its symbols.
 
-use std::sync::Arc;
-
+use foldhash::HashSet;
 use indim_ops::ArrayType;
 
-use super::classes::{PinReason, SizeClasses};
+use super::classes::{Axis, PinReason, SizeClasses};
 use super::counts::{SymbolicCount, as_parameters};
 use super::facts::SizeFacts;
 use super::guards::{Guards, guards};
@@ -39,6 +38,8 @@ pub struct SymbolicGraph {
     representatives: Vec<usize>,
     /// The constants that depend on symbols.
     counts: Vec<SymbolicCount>,
+    /// The results of slices whose first index has a fixed distance from the end of the operand's axis.
+    from_end: HashSet<Axis>,
 }
 
 /// The reason if all sizes are numbers because some size depends on the inputs in an unsupported way.
@@ -102,7 +103,9 @@ impl SymbolicGraph {
         }
         let guards = guards(graph, &sizes, reasons, &symbols);
         let representatives = symbols.representatives;
-        SymbolicGraph { graph: graph.clone(), sizes, guards, representatives, counts: Vec::new() }
+        let from_end = classes.slices_from_end().clone();
+        let (graph, counts) = (graph.clone(), Vec::new());
+        SymbolicGraph { graph, sizes, guards, representatives, counts, from_end }
     }
 
     /// Whether the sizes of the graph itself meet the guards. They do not if only an axis of size 0 keeps an
@@ -133,19 +136,32 @@ impl SymbolicGraph {
     /// # Panics
     /// If the sizes are fewer than the symbols.
     pub fn resized(&self, symbols: &[usize]) -> Graph {
+        self.resized_with(symbols, false)
+    }
+
+    /// Like [`SymbolicGraph::resized`]; marks slices from the end of a symbolic axis if `marks_from_end`.
+    fn resized_with(&self, symbols: &[usize], marks_from_end: bool) -> Graph {
         let nodes = self.graph.iter().map(|(value, node)| {
             let sizes = &self.sizes[value.index()];
             if let Some(count) = self.counts.iter().find(|count| count.value() == value) {
                 return Node { kind: NodeKind::Constant(count.element(symbols)), ..node.clone() };
             }
-            if sizes.iter().all(|size| matches!(size, Size::Known(_))) {
+            let is_slice = matches!(node.kind, NodeKind::Slice(_));
+            if !is_slice && sizes.iter().all(|size| matches!(size, Size::Known(_))) {
                 return node.clone();
             }
             let shape = sizes.iter().map(|size| size.resolve(symbols)).collect::<Vec<usize>>();
             let kind = match &node.kind {
                 NodeKind::Slice(slices) => {
-                    let operand = &self.sizes[node.operands[0].index()];
-                    NodeKind::Slice(resized_slices(slices, [operand, sizes], symbols))
+                    let slices = slices.iter().enumerate();
+                    let resized = |(axis, slice)| {
+                        let resized = self.resized_slice((value, axis), slice, symbols);
+                        match marks_from_end && self.is_from_end((value, axis)) {
+                            true => resized.from_end(),
+                            false => resized,
+                        }
+                    };
+                    NodeKind::Slice(slices.map(resized).collect())
                 }
                 kind => kind.clone(),
             };
@@ -158,26 +174,40 @@ impl SymbolicGraph {
     /// The graph that is compiled for all sizes: [`SymbolicGraph::counts`] are scalar parameters after the
     /// parameters of the graph, and each value has its symbolic shape.
     pub fn shaped(&self) -> ShapedGraph<'static> {
-        let graph = self.resized(&self.representatives);
+        let graph = self.resized_with(&self.representatives, true);
         as_parameters(&graph, &self.sizes, &self.counts)
+    }
+
+    /// Whether the first index of a slice has a fixed distance from the end of an axis of symbolic size.
+    fn is_from_end(&self, (value, axis): Axis) -> bool {
+        let operand = self.graph[value].operands[0];
+        let size = self.sizes[operand.index()][axis];
+        self.from_end.contains(&(value, axis)) && size.symbol().is_some()
+    }
+
+    /// The slice along an axis of `value` for these sizes of the symbols. Its step never varies.
+    fn resized_slice(
+        &self,
+        (value, axis): Axis,
+        slice: &AxisSlice,
+        symbols: &[usize],
+    ) -> AxisSlice {
+        let operand = self.graph[value].operands[0];
+        let (from, to) = (self.sizes[operand.index()][axis], self.sizes[value.index()][axis]);
+        if self.is_from_end((value, axis)) {
+            let distance = self.graph[operand].array_type.shape[axis] - slice.start();
+            let start = from.resolve(symbols).saturating_sub(distance);
+            return AxisSlice::new(start, to.resolve(symbols), slice.step());
+        }
+        match to {
+            Size::Known(_) => *slice,
+            Size::Symbol(_) if from == to => AxisSlice::whole(to.resolve(symbols)),
+            Size::Symbol(_) => AxisSlice::new(slice.start(), to.resolve(symbols), slice.step()),
+        }
     }
 
     /// The constants that depend on symbols.
     pub fn counts(&self) -> &[SymbolicCount] {
         &self.counts
     }
-}
-
-/// The slices with these sizes of their results. Only the size of a slice varies, not its start and step.
-fn resized_slices(
-    slices: &[AxisSlice],
-    [operand, result]: [&[Size]; 2],
-    symbols: &[usize],
-) -> Arc<[AxisSlice]> {
-    let resized = |(slice, (from, to)): (&AxisSlice, (&Size, &Size))| match to {
-        Size::Known(_) => *slice,
-        Size::Symbol(_) if from == to => AxisSlice::whole(to.resolve(symbols)),
-        Size::Symbol(_) => AxisSlice::new(slice.start(), to.resolve(symbols), slice.step()),
-    };
-    slices.iter().zip(operand.iter().zip(result)).map(resized).collect()
 }

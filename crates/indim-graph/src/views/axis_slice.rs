@@ -20,6 +20,8 @@ pub struct AxisSlice {
     start: usize,
     count: usize,
     step: isize,
+    /// Whether the first index keeps its distance from the end of the axis if the size of the axis changes.
+    is_from_end: bool,
 }
 
 impl AxisSlice {
@@ -27,11 +29,24 @@ impl AxisSlice {
     /// slice of one element gets step 1, an empty slice start 0 and step 1. A step of 0 is kept, so that
     /// the check can refuse it.
     pub const fn new(start: usize, count: usize, step: isize) -> Self {
-        match count {
-            0 if step != 0 => AxisSlice { start: 0, count, step: 1 },
-            1 if step != 0 => AxisSlice { start, count, step: 1 },
-            _ => AxisSlice { start, count, step },
-        }
+        let (start, step) = match count {
+            0 if step != 0 => (0, 1),
+            1 if step != 0 => (start, 1),
+            _ => (start, step),
+        };
+        AxisSlice { start, count, step, is_from_end: false }
+    }
+
+    /// The same slice, whose first index keeps its distance from the end of an axis of symbolic size. It
+    /// differs from a slice with a fixed first index.
+    #[must_use]
+    pub const fn from_end(self) -> Self {
+        AxisSlice { is_from_end: true, ..self }
+    }
+
+    /// Whether the first index keeps its distance from the end of an axis of symbolic size.
+    pub const fn is_from_end(&self) -> bool {
+        self.is_from_end
     }
 
     /// The whole axis of this size.
@@ -102,11 +117,18 @@ impl AxisSlice {
         self.start.wrapping_add_signed(self.step.wrapping_mul(position as isize))
     }
 
-    /// The slice `later` of the result of this slice, as one slice. Both must be in range of their axes.
+    /// The slice `later` of the result of this slice, as one slice; `None` if its first index depends on the
+    /// symbolic size of this slice's result. This slice is of an axis of `size` elements. Both must be in
+    /// range of their axes.
     #[must_use]
-    pub fn then(&self, later: &AxisSlice) -> AxisSlice {
+    pub fn then(&self, later: &AxisSlice, size: usize) -> Option<AxisSlice> {
+        if later.is_from_end && !self.is_whole(size) {
+            return None;
+        }
         let step = self.step.wrapping_mul(later.step);
-        AxisSlice::new(self.index(later.start), later.count, step)
+        let slice = AxisSlice::new(self.index(later.start), later.count, step);
+        let is_from_end = self.is_from_end || later.is_from_end;
+        Some(AxisSlice { is_from_end, ..slice })
     }
 
     /// Checks that the slice is in range of an axis of this size.
@@ -129,7 +151,7 @@ impl AxisSlice {
 /// Python's notation: `1:4`, `4::-2`.
 impl fmt::Display for AxisSlice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let &AxisSlice { start, count, step } = self;
+        let &AxisSlice { start, count, step, .. } = self;
         write!(formatter, "{start}:")?;
         let last = start as i128 + (count as i128 - 1) * step as i128;
         let stop = if count == 0 { start as i128 } else { last + step.signum() as i128 };

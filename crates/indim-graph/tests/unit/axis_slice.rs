@@ -51,7 +51,7 @@ fn a_slice_of_a_slice_is_one() {
     for size in 1..6 {
         for first in all(size) {
             for later in all(first.count()) {
-                let both = first.then(&later);
+                let both = first.then(&later, size).unwrap();
                 let expected = (0..later.count()).map(|k| first.index(later.index(k)));
                 let found = (0..both.count()).map(|k| both.index(k));
                 assert!(found.eq(expected), "{first} then {later}");
@@ -76,4 +76,16 @@ fn slices_out_of_range_are_refused() {
     // Bounds of any size are clamped.
     let wide = AxisSlice::python(Some(i64::MIN), Some(i64::MAX), Some(i64::MAX), 3).unwrap();
     assert_eq!(wide, AxisSlice::new(0, 1, 1));
+}
+
+#[test]
+fn a_slice_from_the_end_composes_unless_its_first_index_depends_on_a_slice() {
+    let last = AxisSlice::new(4, 1, 1).from_end();
+    assert_eq!(AxisSlice::whole(5).then(&last, 5), Some(last));
+    assert_eq!(last.then(&AxisSlice::whole(1), 5), Some(last));
+    let tail = AxisSlice::new(2, 3, 1).from_end();
+    let second = AxisSlice::new(1, 1, 1);
+    assert_eq!(tail.then(&second, 5), Some(AxisSlice::new(3, 1, 1).from_end()));
+    assert_eq!(AxisSlice::new(1, 4, 1).then(&AxisSlice::new(3, 1, 1).from_end(), 5), None);
+    assert_ne!(tail, AxisSlice::new(2, 3, 1));
 }
