@@ -74,8 +74,8 @@ pub struct AxisTerm {
     pub step: isize,
 }
 
-/// Symbolic terms of an index, in ascending order of their symbols, which differ.
-pub type SizeTerms = Vec<SizeTerm>;
+/// Symbolic terms of an index, in ascending order of their symbols, which differ; one is stored inline.
+pub type SizeTerms = SmallVec<[SizeTerm; 1]>;
 
 /// A symbolic term of an index at the first point of the nest: `count` times the size of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -136,7 +136,7 @@ impl AxisIndex {
 
     /// The symbolic terms of the index at the first point of the nest.
     pub(crate) fn size_terms(&self) -> &[SizeTerm] {
-        self.size_terms.as_deref().map_or(&[], Vec::as_slice)
+        self.size_terms.as_deref().map_or(&[], SmallVec::as_slice)
     }
 
     /// Adds `count` times the size of a symbol to the index at the first point.

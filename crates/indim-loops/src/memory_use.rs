@@ -9,8 +9,7 @@ use indim_shape::{AxisMap, Shape};
 use smallvec::SmallVec;
 
 use crate::loop_nest::{
-    Access, Control, IndexCheck, Local, LoopNest, LoopNests, SizeTerm, SizeTerms, Store,
-    SymbolicType,
+    Access, Control, IndexCheck, Local, LoopNest, LoopNests, SizeTerms, Store, SymbolicType,
 };
 
 /// Approximate overhead of an allocation, in bytes.
@@ -86,10 +85,8 @@ impl MemoryUse {
     fn add_access(&mut self, access: &Access) {
         self.add_symbolic_shape(&access.array_type.shape);
         if self.add_shared(&access.axes) {
-            for terms in access.axes.iter().filter_map(|index| index.size_terms.as_deref()) {
-                self.add_allocation::<SizeTerms>(1);
-                self.add_allocation::<SizeTerm>(terms.capacity());
-            }
+            let boxes = access.axes.iter().filter(|index| index.size_terms.is_some()).count();
+            self.add_allocation::<SizeTerms>(boxes);
         }
     }
 
