@@ -332,3 +332,25 @@ def test_diagonals_along_any_axes():
                 expected = function(x, offset, *pair)
                 found = indim.jit(lambda x, function=function, o=offset, p=pair: function(x, o, *p))(x)
                 np.testing.assert_array_equal(found, expected)
+
+
+def test_tables_of_numpy_are_read_at_traced_positions():
+    def closest(p):
+        i, j = np.triu_indices(len(p), 1)
+        at = np.linalg.norm(p[i] - p[j], axis=1).argmin()
+        return i[at], j[at]
+
+    points = np.array([[0.0, 0], [5, 5], [1, 0.5], [5, 5.5]])
+    assert [int(found) for found in indim.jit(closest)(points)] == [1, 3]
+    for table in (np.hanning, np.blackman, lambda n: np.vander(np.arange(n))[0]):
+        read = indim.jit(lambda x, table=table: table_of(table)[np.argmax(x)])
+        np.testing.assert_array_equal(read(np.array([1.0, 3, 2])), table(5)[1])
+
+
+def table_of(table):
+    return table(5)
+
+
+def test_unknown_kinds_of_sorts():
+    with pytest.raises(ValueError, match="kind"):
+        indim.jit(lambda x: np.sort(x, kind="bad"))(X)

@@ -157,3 +157,19 @@ def test_what_has_no_size_says_what_to_write(function, message):
 def test_elements_of_a_batch_have_known_sizes(function, message):
     with pytest.raises(TypeError, match=message):
         indim.vmap(function)(np.array([[1.0, 0.0, 2.0]]))
+
+
+def test_sets_with_lists():
+    d = np.array([1, 2, 2, 5, 5])
+    for call in (
+        lambda d: np.setxor1d(d, [2, 3]),
+        lambda d: np.setdiff1d([2, 3, 1], d),
+        lambda d: np.intersect1d(d, [1, 5, 7]),
+        lambda d: np.intersect1d(d, [1, 5, 7], return_indices=True),
+        lambda d: np.intersect1d([7, 5, 1], d, return_indices=True),
+    ):
+        found, expected = indim.jit(call)(d), call(d)
+        if not isinstance(expected, tuple):
+            found, expected = (found,), (expected,)
+        for array, of_numpy in zip(found, expected):
+            np.testing.assert_array_equal(array, of_numpy)

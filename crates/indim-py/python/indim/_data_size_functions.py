@@ -84,15 +84,23 @@ def _union1d(ar1, ar2):
     return _unique(np.concatenate([np.ravel(asarray(ar1)), np.ravel(asarray(ar2))]))
 
 
+def _traced(x):
+    """An array or list as a traced value, because positions that data give are read from it."""
+    from ._jax_numpy import as_traced
+
+    return x if isinstance(x, Tracer) else as_traced(asarray(x))
+
+
 @implements(np.setdiff1d)
 def _setdiff1d(ar1, ar2, assume_unique=False):
-    values = np.ravel(asarray(ar1)) if assume_unique else _unique(asarray(ar1))
+    ar1 = _traced(ar1)
+    values = np.ravel(ar1) if assume_unique else _unique(ar1)
     return _sizes_from_data.compress(~np.isin(values, ar2), values)
 
 
 @implements(np.intersect1d)
 def _intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
-    ar1, ar2 = np.ravel(asarray(ar1)), np.ravel(asarray(ar2))
+    ar1, ar2 = np.ravel(_traced(ar1)), np.ravel(_traced(ar2))
     dtype = np.result_type(ar1, ar2)
     if not return_indices:
         values = np.sort(ar1) if assume_unique else _unique(ar1)

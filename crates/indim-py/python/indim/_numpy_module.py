@@ -89,7 +89,8 @@ def _constant(function):
 
     @functools.wraps(function)
     def constant(*args, **kwargs):
-        return _indexable(function(*args, **kwargs))
+        result = function(*args, **kwargs)
+        return tuple(map(_indexable, result)) if isinstance(result, tuple) else _indexable(result)
 
     return constant
 
@@ -127,7 +128,11 @@ _FILLED = {"empty", "ones", "zeros"}
 _MADE = {"array", "asarray", "asanyarray", "ascontiguousarray"}
 #: Functions that give an array of one memory layout, which a traced value does not have.
 _LAID_OUT = {"asfortranarray", "require"}
-_CONSTANT = {"arange", "diag", "eye", "fromfunction", "fromiter", "identity", "indices", "linspace", "tri"}
+_CONSTANT = {
+    *("arange", "bartlett", "blackman", "diag", "diag_indices", "eye", "fromfunction", "fromiter"),
+    *("geomspace", "hamming", "hanning", "identity", "indices", "kaiser", "linspace", "logspace", "tri"),
+    *("tril_indices", "triu_indices", "vander"),
+}
 
 
 def _counted(function):
