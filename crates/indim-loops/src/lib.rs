@@ -6,6 +6,7 @@
 //! `groups.rs` (nests that may run tile by tile). `strides/` is coalescing of axes, `walk/` the order of
 //! iteration over memory. The crate is independent of the target machine.
 //!
+//! - `axis_index.rs`: indices along the axes of arrays;
 //! - `checks.rs`: bounds checks of indices before gathers and scatters;
 //! - `dense_nest.rs`: coalesced axes of nests over whole dense arrays, computed once for all sizes;
 //! - `input_axes.rs`: the axes of inputs that move with the axes of outputs, for NumPy's `order="K"`;
@@ -14,10 +15,12 @@
 //! - `replace.rs`: outputs that may overwrite an input;
 //! - `resize.rs`: nests with concrete sizes for their symbols;
 //! - `scratch.rs`: placement of temporaries and counters of a run in one arena, which reuses memory;
+//! - `sizes.rs`: the sizes of symbols;
 //! - `unroll.rs`: reductions along short axes as nests without a reduced axis.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+mod axis_index;
 mod body;
 mod checks;
 pub mod dense_nest;
@@ -31,6 +34,7 @@ mod memory_use;
 pub mod replace;
 pub mod resize;
 pub mod scratch;
+mod sizes;
 pub mod strides;
 pub mod unroll;
 mod value_source;

@@ -17,32 +17,10 @@ use smallvec::SmallVec;
 
 use crate::dense_nest::{DenseNest, main_access};
 use crate::loop_nest::{Access, AxisIndex, IndexCheck, LoopNest, LoopNests, Store, SymbolicType};
+pub use crate::sizes::Sizes;
 use crate::strides::coalesce::{CoalescedAxes, coalesce};
 use crate::strides::{AxisStrides, zero_strides};
 use crate::walk::reduction::ReducedAxes;
-
-/// The concrete size of each symbol, at least 2. Concrete nests have no symbols and take the default.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Sizes<'a>(pub &'a [usize]);
-
-impl Sizes<'_> {
-    /// The concrete size.
-    #[inline]
-    pub fn resolve(self, size: Size) -> usize {
-        size.resolve(self.0)
-    }
-
-    /// The concrete type.
-    pub fn array_type(self, of: &SymbolicType) -> ArrayType {
-        ArrayType { dtype: of.dtype, shape: of.shape.resolve(self.0) }
-    }
-
-    /// The bytes of an array; saturates.
-    pub fn array_bytes(self, of: &SymbolicType) -> usize {
-        let sizes = of.shape.iter().map(|&size| self.resolve(size));
-        sizes.fold(of.dtype.size(), usize::saturating_mul)
-    }
-}
 
 /// The strides of a nest's operands along its axes.
 #[derive(Debug, Clone, Copy)]

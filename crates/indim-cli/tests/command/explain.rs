@@ -28,10 +28,18 @@ fn an_expression_in_words() {
 
 #[test]
 fn sizes_say_for_which_others_a_program_stands() {
-    let text = succeeds(&["explain", "x - mean(v[-2:])", "x=f32[100,3]", "v=f32[3]", "--sizes"]);
-    let (_, sizes) = text.split_once("\nsizes\n").expect("a section");
-    let expected = "  x: [n, m], v: [3]; n, m >= 2\n  axis 0 of `v` is 3: a slice of it is taken\n";
-    assert_eq!(sizes, expected);
+    let sizes_of = |program: &str| {
+        let text = succeeds(&["explain", program, "x=f32[100,3]", "v=f32[3]", "--sizes"]);
+        text.split_once("\nsizes\n").expect("a section").1.to_owned()
+    };
+    assert_eq!(
+        sizes_of("x - mean(v[-2:])"),
+        "  x: [n, m], v: [k]; n, m, k >= 2; slices and reshapes must fit\n"
+    );
+    assert_eq!(
+        sizes_of("x - mean(concatenate([v, v], axis=0))"),
+        "  x: [n, m], v: [3]; n, m >= 2\n  axis 0 of `v` is 3: it is concatenated with others\n"
+    );
     let refused = indim(&["explain", "--rule", "numpy", "f32[2]", "f32[2]", "--sizes"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("--sizes is for expressions"), "{}", refused.stderr);
