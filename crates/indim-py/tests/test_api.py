@@ -18,3 +18,8 @@ def test_the_record_has_functions_classes_and_their_parameters():
     assert any(line.startswith("evaluate(") and "out=None" in line for line in lines)
     assert any(line.startswith("class IndimError(") for line in lines)
     assert len(lines) > 500
+
+
+def test_indim_is_imported_without_docstrings():
+    ran = subprocess.run([sys.executable, "-OO", "-c", "import indim"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr

@@ -118,6 +118,7 @@ def test_segments_take_the_keywords_of_jax():
     np.testing.assert_array_equal(indim.ops.segment_sum(x, ids), [1, 0, 5])
     np.testing.assert_array_equal(indim.ops.segment_max(x, ids, 4, indices_are_sorted=True)[:3:2], [1, 3])
     assert indim.ops.segment_sum(x[:0], ids[:0]).shape == (0,)
+    np.testing.assert_array_equal(indim.ops.segment_sum(x, ids.astype(np.uint8)), [1, 0, 5])
     with pytest.raises(TypeError, match="num_segments"):
         indim.jit(indim.ops.segment_sum)(x, ids)
     with pytest.raises(ValueError, match="mode"):

@@ -354,3 +354,8 @@ def table_of(table):
 def test_unknown_kinds_of_sorts():
     with pytest.raises(ValueError, match="kind"):
         indim.jit(lambda x: np.sort(x, kind="bad"))(X)
+
+
+def test_none_in_a_choice_of_python():
+    assert indim.jit(lambda x: (1 if x == None else 2) * x)(np.float64(1)) == 2  # noqa: E711
+    assert indim.jit(lambda x: x if x in [None, "a"] else 3 * x)(np.float64(1)) == 3

@@ -340,3 +340,9 @@ def test_lists_of_numbers_are_arrays():
     for numbers in ([1, 2, 3], [[1, 2], [3, 4]], [(1, 2), (3, 4)], []):
         found = indim.jit(lambda x: x * 2)(numbers)
         np.testing.assert_array_equal(found, np.asarray(numbers) * 2)
+
+
+def test_lists_of_tuples_are_arrays_in_gradients_too():
+    for points in ([(1.0, 2.0), (3.0, 4.0)], [[1.0, 2.0], [3.0, 4.0]]):
+        slopes = indim.grad(lambda p: (p * p).sum())(points)
+        np.testing.assert_array_equal(slopes, 2 * np.asarray(points))

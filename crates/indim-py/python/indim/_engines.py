@@ -9,14 +9,12 @@ from __future__ import annotations
 import copy
 import functools
 
-import numpy as np
-
 from ._foreign import package_of
 from ._indim import _ChunkedProgram
 from ._signatures import is_static_argument
 from ._statics import frozen
 from ._statics import key as static_key
-from ._trees import is_node, item_paths, items_of, rebuilt, statics_of
+from ._trees import holds_numbers, is_node, item_paths, items_of, rebuilt, statics_of
 
 
 def call(compiled, function, arguments, out):
@@ -133,17 +131,8 @@ class _Arguments:
 
 def _is_leaf(value):
     """Whether a value is not a container of arrays; a list of numbers is an array, a tuple is a container."""
-    return _holds_numbers(value) if isinstance(value, list) else not is_node(value)
+    return holds_numbers(value) if isinstance(value, list) else not is_node(value)
 
-
-def _holds_numbers(value):
-    """Whether a list or tuple, but no named tuple, consists of numbers and lists or tuples of numbers."""
-    if not isinstance(value, (list, tuple)) or hasattr(value, "_fields"):
-        return False
-    return all(isinstance(item, _NUMBERS) or _holds_numbers(item) for item in value)
-
-
-_NUMBERS = (int, float, complex, np.generic)
 
 #: Stands for each leaf in a template.
 _NO_LEAF = object()

@@ -22,6 +22,7 @@ from ._tracing import Recording, Tracer, recorded_results, running_recording
 from ._transformed import name_of
 from ._trees import (
     filled,
+    holds_numbers,
     in_container,
     is_node,
     items_of,
@@ -412,10 +413,9 @@ def _as_arrays(value, name):
     """An argument to differentiate: a number becomes an array of rank 0, a list of numbers an array, as in
     all calls."""
     if is_node(value):
-        items = items_of(value)
-        if items and isinstance(value, list) and all(is_number(item) for item in items):
+        if value and isinstance(value, list) and holds_numbers(value):
             return np.asarray(value)
-        return rebuilt(value, [_as_arrays(item, name) for item in items])
+        return rebuilt(value, [_as_arrays(item, name) for item in items_of(value)])
     if isinstance(value, (bool, int)) and not isinstance(value, np.generic):
         raise TypeError(
             f"a gradient of {name} is asked for with respect to the whole number {value!r}, which moves in "

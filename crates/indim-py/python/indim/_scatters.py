@@ -255,7 +255,8 @@ def _segment_function(function):
 
     # Its signature is that of `of_segments`.
     del of_segments.__wrapped__
-    of_segments.__doc__ += """
+    # Without docstrings, `python -OO`, there is nothing to add to.
+    of_segments.__doc__ = (function.__doc__ or "") + """
 
     Ids out of range are ignored. ``num_segments`` is one more than the largest id, if it is left out; in a
     compiled function it must be given. JAX's hints ``indices_are_sorted``, ``unique_indices`` and
@@ -294,7 +295,7 @@ def _segments(function, data, ids, num_segments, start):
     if num_segments is None:
         if isinstance(ids, Tracer):
             raise TypeError("a compiled function needs the number of segments: pass `num_segments`")
-        num_segments = int(ids.max(initial=-1)) + 1
+        num_segments = int(ids.max()) + 1 if ids.size else 0
     shape = (operator.index(num_segments), *data.shape[ids.ndim :])
     return scatter(function, np.full(shape, start(data.dtype), data.dtype), ids, data, "drop")
 

@@ -412,8 +412,8 @@ class Tracer:
             return UFUNCS_OF_SYMBOLS[symbol](x, y)
         x, y = (as_array(operand) if isinstance(operand, (list, tuple)) else operand for operand in (x, y))
         if symbol in ("==", "!=") and any(operand is None or isinstance(operand, str) for operand in (x, y)):
-            # No element equals it, as in NumPy.
-            return (self != self) & False if symbol == "==" else (self == self) | True
+            # No element equals it, as in NumPy; that is known while the function is traced.
+            return np.full(tuple(self.shape), symbol == "!=")
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented
         return self._record(symbol, (x, y))

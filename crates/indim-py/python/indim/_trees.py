@@ -8,6 +8,8 @@ from __future__ import annotations
 import copy
 import weakref
 
+import numpy as np
+
 from ._foreign import has_advice
 from ._statics import key as static_key
 
@@ -29,6 +31,16 @@ def register(cls, flatten_object, rebuild_object):
 def is_node(value):
     """Whether a value is a container, which has items, and not a leaf or None."""
     return isinstance(value, (list, tuple, dict)) or _has_fields(value)
+
+
+def holds_numbers(value):
+    """Whether a list or tuple, but no named tuple, consists of numbers and lists or tuples of numbers."""
+    if not isinstance(value, (list, tuple)) or hasattr(value, "_fields"):
+        return False
+    return all(isinstance(item, _NUMBERS) or holds_numbers(item) for item in value)
+
+
+_NUMBERS = (int, float, complex, np.generic)
 
 
 def _has_fields(value):
