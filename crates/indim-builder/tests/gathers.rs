@@ -45,7 +45,7 @@ fn indices_out_of_range_give_the_fill_value() {
     let i = Array::new([2, 1], vec![-1i8, i8::MIN]).unwrap();
     let j = Array::new([3], vec![2u64, u64::MAX, 0]).unwrap();
     let found = evaluate(&graph, &[x, i, j]).unwrap();
-    // As `x.at[i, :, j].get(mode="fill")` in JAX, with the axes of the indices first.
+    // JAX's `x.at[i, :, j].get(mode="fill")`: the axes of the indices come first.
     let both = found[0].elements::<f32>().unwrap();
     assert_eq!([both[0], both[1], both[4], both[5]], [8.0, 11.0, 6.0, 9.0]);
     assert!(both[2..4].iter().chain(&both[6..]).all(|element| element.is_nan()));

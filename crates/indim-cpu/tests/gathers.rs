@@ -305,7 +305,7 @@ fn an_index_out_of_range_is_reported_with_its_own_axis() {
     }
 }
 
-/// Several axes of which one has a single element, and the same along an axis of one element.
+/// Indices of several axes, one of them with a single element; and indices of an axis of one element.
 #[test]
 fn an_index_out_of_range_of_one_element_is_reported() {
     let b = GraphBuilder::new();

@@ -94,7 +94,7 @@ def test_what_is_no_array_is_named_in_static(call, name):
 
 
 def test_tuples_of_sizes_are_known():
-    """A tuple is a tree of numbers, of which each that says a size has a program of its own."""
+    """A tuple is a tree of numbers. A function is compiled again for another number that is a size."""
     for call, tuples in (
         (lambda x, s: x.reshape(s), [(3, 2), (2, 3), (6, 1)]),
         (lambda x, s: np.reshape(x, s), [(3, 2), (1, 6)]),

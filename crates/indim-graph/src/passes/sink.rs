@@ -118,8 +118,8 @@ fn simplify_slice(arena: &mut GraphArena, node: Node) -> ValueId {
     };
     let inner = arena[node.operands[0]].clone();
     match &inner.kind {
-        NodeKind::Slice(_) => match composed_slices(arena, node.operands[0], slices) {
-            Some(composed) => add_slice(arena, inner.operands[0], composed, node.array_type),
+        NodeKind::Slice(_) => match composed_slice(arena, node.operands[0], slices) {
+            Some((source, composed)) => add_slice(arena, source, composed, node.array_type),
             None => arena.add(node),
         },
         NodeKind::BroadcastInDim(map) => {
@@ -132,9 +132,10 @@ fn simplify_slice(arena: &mut GraphArena, node: Node) -> ValueId {
             let source_slices: Vec<AxisSlice> =
                 map.iter().zip(sizes.iter()).map(source_slices).collect();
             // A slice of a slice that stays would leave a value between them whose symbols nothing tells.
-            if composed_slices(arena, source, &source_slices).is_none() {
+            let Some((source, source_slices)) = composed_slice(arena, source, &source_slices)
+            else {
                 return arena.add(node);
-            }
+            };
             let shape: Shape = source_slices.iter().map(AxisSlice::count).collect();
             let array_type = ArrayType::new(node.array_type.dtype, shape);
             let sliced = add_slice(arena, source, source_slices, array_type);
@@ -149,17 +150,21 @@ fn simplify_slice(arena: &mut GraphArena, node: Node) -> ValueId {
     }
 }
 
-/// The slices of the operand of `operand`, if `operand` is a slice, that `later` selects from it; otherwise
-/// `later` itself. `None` if two slices do not compose.
-fn composed_slices(
+/// The slice `later` of `operand` as a slice of the operand of `operand`, if `operand` is a slice itself.
+/// `None` if the two slices do not compose.
+fn composed_slice(
     arena: &GraphArena,
     operand: ValueId,
     later: &[AxisSlice],
-) -> Option<Vec<AxisSlice>> {
-    let NodeKind::Slice(first) = &arena[operand].kind else { return Some(later.to_vec()) };
-    let sizes = &arena[arena[operand].operands[0]].array_type.shape;
-    let pairs = first.iter().zip(later).zip(sizes.iter());
-    pairs.map(|((first, later), &size)| first.then(later, size)).collect()
+) -> Option<(ValueId, Vec<AxisSlice>)> {
+    let NodeKind::Slice(first) = &arena[operand].kind else {
+        return Some((operand, later.to_vec()));
+    };
+    let source = arena[operand].operands[0];
+    let pairs = first.iter().zip(later).zip(arena[source].array_type.shape.iter());
+    let composed =
+        pairs.map(|((first, later), &size)| first.then(later, size)).collect::<Option<_>>()?;
+    Some((source, composed))
 }
 
 /// Adds the slice, unless it is the whole operand.

@@ -21,6 +21,7 @@ pub struct AxisSlice {
     count: usize,
     step: isize,
     /// Whether the first index keeps its distance from the end of the axis if the size of the axis changes.
+    /// Slices that a pass makes by [`AxisSlice::new`] keep their first index instead.
     is_from_end: bool,
 }
 

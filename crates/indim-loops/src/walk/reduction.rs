@@ -185,14 +185,19 @@ impl ReductionNest<'_> {
                 return ReductionWalk::Columns(DirectColumns::new(self.axes, columns));
             }
         }
-        ReductionWalk::Partitions(self.partitions())
+        ReductionWalk::Partitions(match self.are_tiles_of_rows() {
+            true => self.partitions(),
+            false => self.unit_partitions(),
+        })
     }
 
     /// The nest as partitions, even if it could be reduced in place.
     pub fn partitions(&self) -> Vec<NestPartition> {
-        if let Some(joined) = self.joined_partitions() {
-            return joined;
-        }
+        self.joined_partitions().unwrap_or_else(|| self.unit_partitions())
+    }
+
+    /// The partitions whose units or tiles cover the innermost kept axis alone.
+    fn unit_partitions(&self) -> Vec<NestPartition> {
         if self.are_tiles_of_rows() {
             return vec![self.rows()];
         }

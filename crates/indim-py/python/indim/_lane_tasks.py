@@ -186,7 +186,7 @@ def _fold(stage, lanes, row):
 
 @dataclass(frozen=True)
 class Continue:
-    """Reduces consecutive chunks, the first of which begins at row ``row`` of the axis. A task gets the nodes
+    """Reduces consecutive chunks. The first of them begins at row ``row`` of the axis. A task gets the nodes
     of the blocks before it and the lanes of the block that the chunks before it began, and passes on its own;
     the last task returns the node of all."""
 

@@ -191,8 +191,8 @@ class _Cell:
         return _Node(block, level, key)
 
     def _batches(self, parts, nbytes):
-        """These parts in batches of at most so many bytes, unless a single part has more; each batch with the
-        number of rows before it."""
+        """Yields these parts in batches, each with the number of rows before it. A batch has at most so many
+        bytes, or a single part."""
         batch, rows, before = [], 0, 0
         for part in parts:
             if batch and (rows + part.length) * self._row_bytes > nbytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 
@@ -239,7 +238,6 @@ def put_along_axis(x, indices, values, axis):
 def _segment_function(function):
     """A function of the rows with the same id, with the keywords of ``jax.ops``."""
 
-    @functools.wraps(function)
     def of_segments(
         data,
         segment_ids,
@@ -253,8 +251,7 @@ def _segment_function(function):
             raise ValueError(f"ids out of range are ignored, so there is no mode {mode!r}: write 'drop'")
         return function(data, segment_ids, num_segments)
 
-    # Its signature is that of `of_segments`.
-    del of_segments.__wrapped__
+    of_segments.__name__ = of_segments.__qualname__ = function.__name__
     # Without docstrings, `python -OO`, there is nothing to add to.
     of_segments.__doc__ = (function.__doc__ or "") + """
 

@@ -47,7 +47,7 @@ impl ReductionNest<'_> {
         Some(partitions)
     }
 
-    /// The axes to join, of which a unit or tile covers at most `max` points.
+    /// The axes to join, so that a unit or tile covers at most `max` points of them.
     fn joined_axes(&self, max: usize) -> Option<JoinedAxes> {
         let sizes = &self.axes.kept.sizes;
         let (mut cut, mut inner) = (sizes.len().checked_sub(2)?, *sizes.last()?);
@@ -100,7 +100,7 @@ impl ReductionNest<'_> {
         self.computed_partition(walk, UnitForm::Columns(columns), tiles)
     }
 
-    /// The partition of tiles of rows, of which each step covers the inner axes.
+    /// The partition of tiles of rows. Each step of a tile covers the inner axes.
     fn joined_rows(&self, joined: JoinedAxes) -> NestPartition {
         let length = self.axes.length;
         let steps = (self.block / (joined.inner * length)).max(1);

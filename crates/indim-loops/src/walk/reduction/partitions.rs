@@ -78,7 +78,8 @@ impl NestPartition {
         matches!(self.form, UnitForm::Row(_)) && rows <= MAX_UNGATHERED_ROWS
     }
 
-    /// The number of results of `steps` steps of a tile: of its columns, or of its rows.
+    /// The number of results of a tile of `steps` steps: one for each column, however many steps there
+    /// are, or one for each row.
     pub fn results(&self, steps: usize) -> usize {
         match self.form {
             UnitForm::Columns(columns) => columns,
