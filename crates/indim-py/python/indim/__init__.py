@@ -13,12 +13,16 @@ import warnings as _warnings
 
 from . import _indim
 from ._errors import (
+    AxisError,
     ElementTypeError,
     ExprError,
     FormatError,
+    IndexRangeError,
     IndimError,
     InternalError,
+    NumberRangeError,
     ShapeError,
+    UndefinedOperationError,
     UnknownNameError,
 )
 from ._explain import Explanation, explain
@@ -139,6 +143,7 @@ if hasattr(_os, "register_at_fork"):
 __all__ = _exported(
     {
         "Array",
+        "AxisError",
         "CompiledFunction",
         "Decomposition",
         "ElementTypeError",
@@ -147,11 +152,13 @@ __all__ = _exported(
         "Finding",
         "FormatError",
         "Gradient",
+        "IndexRangeError",
         "IndimError",
         "InternalError",
         "LintReport",
         "Model",
         "ModelInput",
+        "NumberRangeError",
         "OperandType",
         "Profile",
         "ProfiledNest",
@@ -160,6 +167,7 @@ __all__ = _exported(
         "ProvidedModel",
         "ShapeDtypeStruct",
         "ShapeError",
+        "UndefinedOperationError",
         "UnknownNameError",
         "WrittenModel",
         "argwhere",

@@ -81,6 +81,10 @@ class ElementTypeError(IndimError, TypeError): ...
 class ExprError(IndimError, ValueError): ...
 class FormatError(IndimError, ValueError): ...
 class UnknownNameError(ExprError, KeyError): ...
+class AxisError(ShapeError, IndexError): ...
+class IndexRangeError(ShapeError, IndexError): ...
+class NumberRangeError(ExprError, OverflowError): ...
+class UndefinedOperationError(ExprError, TypeError): ...
 
 class InternalError(Exception):
     code: str
@@ -411,13 +415,17 @@ def vmap(
     axis_size: int | None = None,
 ) -> CompiledFunction[_P, _R]: ...
 def jacrev(
-    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[_P, Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> CompiledFunction[_P, Any]: ...
 def jacfwd(
-    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> CompiledFunction[_P, Any]: ...
 def hessian(
-    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[_P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> CompiledFunction[_P, Any]: ...
 
 jacobian = jacrev
@@ -621,7 +629,9 @@ def segment_sum(data: Operand, segment_ids: Operand, num_segments: int) -> NDArr
 def segment_prod(data: Operand, segment_ids: Operand, num_segments: int) -> NDArray[Any]: ...
 def segment_max(data: Operand, segment_ids: Operand, num_segments: int) -> NDArray[Any]: ...
 def segment_min(data: Operand, segment_ids: Operand, num_segments: int) -> NDArray[Any]: ...
-def one_hot(x: Operand, num_classes: int, *, dtype: DTypeLike = ...) -> NDArray[Any]: ...
+def one_hot(
+    x: Operand, num_classes: int, *, dtype: DTypeLike = ..., axis: int = -1
+) -> NDArray[Any]: ...
 def nonzero(
     x: Operand, *, size: int | None = ..., fill_value: int | tuple[int, ...] = ...
 ) -> tuple[NDArray[Any], ...]: ...
@@ -657,6 +667,7 @@ def bincount(
 
 __all__ = [
     "Array",
+    "AxisError",
     "CompiledFunction",
     "Decomposition",
     "ElementTypeError",
@@ -665,11 +676,13 @@ __all__ = [
     "Finding",
     "FormatError",
     "Gradient",
+    "IndexRangeError",
     "IndimError",
     "InternalError",
     "LintReport",
     "Model",
     "ModelInput",
+    "NumberRangeError",
     "OpaqueModel",
     "OperandType",
     "Profile",
@@ -678,6 +691,7 @@ __all__ = [
     "ProvidedModel",
     "ShapeDtypeStruct",
     "ShapeError",
+    "UndefinedOperationError",
     "UnknownNameError",
     "WrittenModel",
     "absolute",

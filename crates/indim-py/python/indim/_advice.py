@@ -17,6 +17,13 @@ _KEYWORDS = {
 }
 
 
+def in_python(error):
+    """An error of a number with the help of the expression language, with help for Python."""
+    cls, (message, *details) = error.__reduce__()
+    message = message.replace("as in i64(x)", "as in x.astype(np.int64)")
+    return cls(message, *details)
+
+
 def refused_argument(name, keyword):
     """The message for an argument of NumPy's function ``name`` that has no meaning while a function is
     traced."""

@@ -14,7 +14,7 @@ from ._jit import jit
 from ._loops import record_or_run
 from ._shape_functions import axis_index, weakly_promoted
 from ._tracing import ACCUMULATIONS, running_recording
-from ._trees import filled, leaves_of
+from ._trees import filled, leaves_like, leaves_of, shown
 
 #: Elements that are combined one after another; their totals are scanned in runs again.
 RUN = 16
@@ -94,7 +94,14 @@ def _recorded_scan(functions, axis, reverse, recording, elems):
     (fn,) = functions
 
     def combine(left, right):
-        return [asarray(leaf) for leaf in leaves_of(fn(filled(elems, left), filled(elems, right)))]
+        result = fn(filled(elems, left), filled(elems, right))
+        leaves = leaves_like(elems, result)
+        if leaves is None:
+            raise TypeError(
+                f"the function of associative_scan returns {shown(result)}, not {shown(elems)}: return the "
+                "same containers"
+            )
+        return [asarray(leaf) for leaf in leaves]
 
     leaves = [recording.tracer(recorded(leaf), "elems") for leaf in leaves_of(elems)]
     return filled(elems, _along(combine, leaves, axis, reverse))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 
 class IndimError(Exception):
     """An error that indim found before the computation.
@@ -9,6 +11,9 @@ class IndimError(Exception):
     ``code`` is the stable name of the error, ``rule`` the label of the broken rule, ``operand`` the position
     of the operand, ``axis`` that of its axis. Attributes that do not apply are ``None``.
     """
+
+    def __new__(cls, message="", code="", *details):
+        return super().__new__(_CLASSES.get((cls, code), cls), message)
 
     def __init__(self, message, code="", rule=None, operand=None, axis=None, text=None, span=None):
         super().__init__(message)
@@ -48,6 +53,32 @@ class UnknownNameError(ExprError, KeyError):
     """An expression uses a name without a value."""
 
 
+class IndexRangeError(ShapeError, IndexError):
+    """An index that names no element, or too many indices: a ``ShapeError`` that is an ``IndexError`` too."""
+
+
+class AxisError(ShapeError, np.exceptions.AxisError):
+    """An axis that does not exist: a ``ShapeError`` that is NumPy's ``AxisError``, an ``IndexError``, too."""
+
+
+class UndefinedOperationError(ExprError, TypeError):
+    """An operation that NumPy does not define on these types: an ``ExprError`` and a ``TypeError``."""
+
+
+class NumberRangeError(ExprError, OverflowError):
+    """A number that the element type does not have: an ``ExprError`` that is an ``OverflowError`` too."""
+
+
+#: The class of an error by its general class and code, where NumPy raises one of another class.
+_CLASSES = {
+    (ShapeError, "index-out-of-range"): IndexRangeError,
+    (ShapeError, "too-many-indices"): IndexRangeError,
+    (ShapeError, "axis-out-of-range"): AxisError,
+    (ExprError, "not-defined-in-numpy"): UndefinedOperationError,
+    (ExprError, "literal-out-of-range"): NumberRangeError,
+}
+
+
 class InternalError(Exception):
     """A broken invariant: a bug of indim, not of its input. The message says how to report it."""
 
@@ -62,6 +93,10 @@ for _class in (
     ExprError,
     FormatError,
     UnknownNameError,
+    IndexRangeError,
+    AxisError,
+    UndefinedOperationError,
+    NumberRangeError,
     InternalError,
 ):
     _class.__module__ = "indim"

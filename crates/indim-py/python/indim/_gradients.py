@@ -147,7 +147,7 @@ def grad(f, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
     >>> indim.grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))
     array([ 2., -4.,  6.])
     """
-    _refuse_complex_and_integers(holomorphic, allow_int)
+    refuse_complex_and_integers(holomorphic, allow_int)
     return Gradient(f, argument_positions(argnums), False, bool(has_aux))
 
 
@@ -160,11 +160,11 @@ def value_and_grad(f, argnums=0, has_aux=False, holomorphic=False, allow_int=Fal
     >>> float(value), gradient
     (14.0, array([ 2., -4.,  6.]))
     """
-    _refuse_complex_and_integers(holomorphic, allow_int)
+    refuse_complex_and_integers(holomorphic, allow_int)
     return Gradient(f, argument_positions(argnums), True, bool(has_aux))
 
 
-def _refuse_complex_and_integers(holomorphic, allow_int):
+def refuse_complex_and_integers(holomorphic, allow_int):
     """JAX's arguments that change what a gradient is."""
     if holomorphic:
         raise TypeError(

@@ -14,6 +14,7 @@ from ._gradients import (
     jvp,
     recorded_types,
     traced_pullback,
+    refuse_complex_and_integers,
 )
 from ._tracing import running_recording
 from ._transformed import TransformedFunction, name_of
@@ -21,7 +22,7 @@ from ._trees import filled, flatten, in_container, leaves_of, mapped
 from ._vectorized import vectorised
 
 
-def jacrev(f, argnums=0, has_aux=False):
+def jacrev(f, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
     """The function that gives the Jacobian of ``f``, by reverse mode, like JAX's ``jacrev``: for few results
     and many arguments. ``jacobian`` is the same function.
 
@@ -35,23 +36,25 @@ def jacrev(f, argnums=0, has_aux=False):
     array([[ 4.,  0.],
            [ 0., 60.]])
     """
+    refuse_complex_and_integers(holomorphic, allow_int)
     return _jacobian(f, argnums, bool(has_aux), jacrev, _by_reverse)
 
 
-def jacfwd(f, argnums=0, has_aux=False):
+def jacfwd(f, argnums=0, has_aux=False, holomorphic=False):
     """Like ``jacrev``, by forward mode: for many results and few arguments.
 
     >>> import indim, numpy as np
     >>> indim.jacfwd(lambda x: x * np.array([1.0, 2.0, 3.0]))(5.0)
     array([1., 2., 3.])
     """
+    refuse_complex_and_integers(holomorphic, False)
     return _jacobian(f, argnums, bool(has_aux), jacfwd, _by_forward)
 
 
 jacobian = jacrev
 
 
-def hessian(f, argnums=0, has_aux=False):
+def hessian(f, argnums=0, has_aux=False, holomorphic=False):
     """The function that gives the Hessian of ``f``: the Jacobian, by forward mode, of the Jacobian.
 
     >>> import indim, numpy as np
@@ -59,6 +62,7 @@ def hessian(f, argnums=0, has_aux=False):
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
+    refuse_complex_and_integers(holomorphic, False)
     argnums, has_aux = argument_positions(argnums), bool(has_aux)
 
     def gradient_of(function):

@@ -61,13 +61,18 @@ def complete(namespace):
         "uint4": ScalarType("uint4"),
         "c_": Joined(np.c_),
         "r_": Joined(np.r_),
+        "fill_diagonal": fill_diagonal,
         "full": full,
         "ndarray": ndarray,
+        "place": place,
+        "put": put,
         "put_along_axis": put_along_axis,
         "repeat": repeat,
         "roll": _roll(namespace["roll"]),
+        "searchsorted": _by_any_method(namespace["searchsorted"]),
         "sort": _always_stable(namespace["sort"]),
         "take": _take(namespace["take"]),
+        "take_along_axis": _take_along_axis(namespace["take_along_axis"]),
         "where": _where(namespace["where"]),
     }
     added |= {name: _without_hints(namespace[name]) for name in _OF_PRODUCTS if name in namespace}
@@ -161,6 +166,42 @@ def _take(own):
         return np.moveaxis(found, places, [axis + place for place in places])
 
     return functools.update_wrapper(take, own)
+
+
+def _take_along_axis(own):
+    """``take_along_axis`` that also has the modes ``fill`` and ``clip`` of JAX, in which negative indices
+    count from the end."""
+
+    def take_along_axis(arr, indices, axis=-1, mode="raise", fill_value=None, *, out=None):
+        mode = _scatters._MODES_OF_JAX.get(mode, mode)
+        if mode not in ("drop", "clip"):
+            return own(arr, indices, axis, mode=mode, out=out)
+        if out is not None:
+            raise TypeError("take_along_axis with a mode takes no `out`")
+        arr, indices = _functions.asarray(arr), _functions.asarray(indices)
+        if axis is None:
+            arr, axis = arr.reshape(-1), 0
+        axis = _shape_functions.axis_index(axis, arr.ndim)
+        size = arr.shape[axis]
+        places = _scatters.from_start(indices, size)
+        found = own(arr, places, axis, mode="clip")
+        if mode == "clip":
+            return found
+        missing = _scatters.missing(arr.dtype) if fill_value is None else fill_value
+        return np.where((places >= 0) & (places < size), found, np.asarray(missing, arr.dtype))
+
+    return functools.update_wrapper(take_along_axis, own)
+
+
+def _by_any_method(own):
+    """``searchsorted`` that takes JAX's hint ``method``, which has no effect."""
+
+    def searchsorted(*args, method="scan", **keywords):
+        if method not in ("scan", "scan_unrolled", "sort", "compare_all"):
+            raise ValueError(f"searchsorted has no method {method!r} of JAX")
+        return own(*args, **keywords)
+
+    return functools.update_wrapper(searchsorted, own)
 
 
 def _roll(own):
@@ -343,6 +384,29 @@ def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
     if mode is not None:
         raise TypeError("put_along_axis takes no `mode`: indices are within the axis")
     return _scatters.put_along_axis(arr, indices, values, axis)
+
+
+def fill_diagonal(a, val, wrap=False, *, inplace=True):
+    """NumPy's ``fill_diagonal``; with ``inplace=False`` a new array, as in JAX."""
+    return _written(np.fill_diagonal, inplace, a, val, wrap)
+
+
+def place(arr, mask, vals, *, inplace=True):
+    """NumPy's ``place``; with ``inplace=False`` a new array, as in JAX."""
+    return _written(np.place, inplace, arr, mask, vals)
+
+
+def put(a, ind, v, mode=None, *, inplace=True):
+    """NumPy's ``put``; with ``inplace=False`` a new array, as in JAX."""
+    return _written(np.put, inplace, a, ind, v, "raise" if mode is None else mode)
+
+
+def _written(function, inplace, array, *arguments):
+    """The result of a function of NumPy that writes into ``array``, or into a copy."""
+    if not inplace:
+        array = _functions.recorded(array).copy()
+    function(array, *arguments)
+    return None if inplace else array
 
 
 def _filled(name, value):

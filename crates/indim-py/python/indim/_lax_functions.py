@@ -8,12 +8,14 @@ import operator
 
 import numpy as np
 
-from . import xla
+from . import _functions, xla
+from ._arrays import indim_name, numpy_dtype
 from ._functions import asarray
 from ._jax_numpy import as_traced
 from ._products import einsum, matmul
 from ._shape_functions import axis_index
 from ._sorting import top_k
+from ._tracing import Tracer
 
 
 def dot(lhs, rhs, *, precision=None, preferred_element_type=None):
@@ -180,6 +182,36 @@ def split(operand, sizes, axis=0):
         raise ValueError(f"parts of sizes {tuple(sizes)} do not make up axis {axis} of {operand.shape[axis]}")
     ends = [sum(sizes[: place + 1]) for place in builtins.range(len(sizes))]
     return [slice_in_dim(operand, end - size, end, axis=axis) for size, end in zip(sizes, ends)]
+
+
+def reshape(operand, new_sizes, dimensions=None, *, out=None):
+    """The same elements under another shape, in row-major order of the axes ``dimensions``, by default of
+    all axes in their order; one size may be -1."""
+    if dimensions is not None:
+        operand = np.transpose(asarray(operand), tuple(dimensions))
+    return _functions.reshape(operand, new_sizes, out=out)
+
+
+def bitcast_convert_type(operand, new_dtype):
+    """The bits of an array as elements of another type. A narrower type adds a last axis, and a wider type
+    removes one. A compiled function does not know the bits of its values."""
+    if isinstance(operand, Tracer):
+        raise TypeError(
+            "lax.bitcast_convert_type reads bits, which a traced value does not have: call it before the "
+            "call and pass the result as an argument, or return the array and call it on the result"
+        )
+    operand = np.ascontiguousarray(asarray(operand)).reshape(np.shape(operand))
+    own, other = operand.dtype.itemsize, numpy_dtype(indim_name(new_dtype))
+    if own >= other.itemsize:
+        found = operand.reshape(*operand.shape, 1).view(other)
+        return found if own > other.itemsize else found[..., 0]
+    if operand.ndim == 0 or operand.shape[-1] * own != other.itemsize:
+        count = other.itemsize // own
+        raise ValueError(
+            f"lax.bitcast_convert_type: an element of {other} has the bits of {count} of {operand.dtype}, so "
+            f"the last axis has {count} elements; the shape is {operand.shape}"
+        )
+    return operand.view(other)[..., 0]
 
 
 def squeeze(array, dimensions):

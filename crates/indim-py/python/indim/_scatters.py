@@ -99,7 +99,7 @@ class IndexUpdate:
         if mode != "drop":
             return found
         if fill_value is None:
-            fill_value = _missing(x.dtype)
+            fill_value = missing(x.dtype)
         is_within = (indices >= 0) & (indices < x.shape[0])
         is_within = is_within.reshape(tuple(indices.shape) + (1,) * (x.ndim - 1))
         return np.where(is_within, found, np.asarray(fill_value, x.dtype))
@@ -118,7 +118,7 @@ class IndexUpdate:
             raise IndexError(f"{len(keys)} indices for an array of {len(sizes)} axes")
         count, position, is_outside = math.prod(sizes), 0, False
         for key, size in zip(keys, sizes):
-            index = _from_start(_view_functions.elements("x", key), size)
+            index = from_start(_view_functions.elements("x", key), size)
             if len(keys) == 1:
                 return self._array, index
             if mode == "drop":
@@ -144,14 +144,14 @@ class IndexUpdate:
         return flat.reshape(x.shape)
 
 
-def _from_start(indices, size):
+def from_start(indices, size):
     """The indices; negative ones count from the end."""
     if indices.dtype.kind in "iu" and size > np.iinfo(indices.dtype).max:
         indices = indices.astype(np.int64)
     return indices if indices.dtype.kind == "u" else np.where(indices < 0, indices + size, indices)
 
 
-def _missing(dtype):
+def missing(dtype):
     """The value of an element that does not exist, as in JAX."""
     if dtype.kind in "fcV":
         return np.nan
@@ -305,11 +305,13 @@ def _limit(dtype, end):
     return np.inf if end == "max" else -np.inf
 
 
-def one_hot(x, num_classes, *, dtype=np.float32):
-    """Ones at the indices ``x`` along a new last axis of ``num_classes`` elements, zeros elsewhere."""
+def one_hot(x, num_classes, *, dtype=np.float32, axis=-1):
+    """Ones at the indices ``x`` along a new axis of ``num_classes`` elements, zeros elsewhere. The new axis
+    is at the position ``axis`` of the result."""
     x = _view_functions._array(x, "x")
     # The classes may not fit the type of the indices.
-    return (x[..., None] == np.arange(operator.index(num_classes))).astype(dtype)
+    found = (x[..., None] == np.arange(operator.index(num_classes))).astype(dtype)
+    return found if axis == -1 else np.moveaxis(found, -1, operator.index(axis))
 
 
 def bincount(x, weights=None, minlength=0, *, length=None):
@@ -319,7 +321,7 @@ def bincount(x, weights=None, minlength=0, *, length=None):
     that NumPy gives. While a function is traced that length is ``minlength``, and an element that is not less
     is an error; without ``minlength`` the function runs in stages.
     """
-    x, mode = _view_functions.elements("x", x), "drop"
+    x, mode = _view_functions.positions("x", x), "drop"
     if x.ndim != 1:
         raise ValueError("bincount takes an array with one axis")
     if x.dtype.kind in "fc" and x.size:

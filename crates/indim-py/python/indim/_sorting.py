@@ -152,8 +152,12 @@ def nanquantile(
     _arrays.refuse_traced((q,))
     if not ((np.asarray(q) >= 0) & (np.asarray(q) <= 1)).all():
         raise ValueError("Quantiles must be in the range [0, 1]")
-    rows, result = _rows(_real("nanquantile", x), axis, keepdims)
-    if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
+    x = _real("nanquantile", x)
+    if 0 in x.shape:
+        # NumPy's result, which has no axes of `q` then.
+        return np.nanmean(x, axis=axis, keepdims=keepdims)
+    rows, result = _rows(x, axis, keepdims)
+    if rows.dtype.kind not in "fV":
         return quantile(x, q, axis, keepdims=keepdims)
     rows = _as_quantiles(rows, q)
     return _for_each(q, lambda fraction: result(_nan_between(rows, fraction)))
@@ -319,7 +323,7 @@ def register(functions):
     @implements(np.argsort)
     def _argsort(a, axis=-1, kind=None, order=None, *, stable=None):
         refuse_given("argsort", order=order)
-        return functions["argsort"](a, axis)
+        return functions["argsort"](_with_an_axis(a), axis)
 
     @implements(np.partition)
     def _partition(a, kth, axis=-1, kind="introselect", order=None):
@@ -330,11 +334,14 @@ def register(functions):
     @implements(np.argpartition)
     def _argpartition(a, kth, axis=-1, kind="introselect", order=None):
         refuse_given("argpartition", order=order)
+        a = _with_an_axis(a)
         _check_kth(a, kth, axis)
         return functions["argsort"](a, axis)
 
     @implements(np.lexsort)
     def _lexsort(keys, axis=-1):
+        if getattr(keys, "ndim", 1) == 0:
+            raise TypeError("lexsort takes a list of keys: write np.lexsort([x])")
         return functions["lexsort"](list(_keys(keys)), axis)
 
     @implements(np.searchsorted)
@@ -424,6 +431,11 @@ def _periodic(x, xp, fp, period):
 def _keys(keys):
     """The keys of a list, or the rows of an array."""
     return [keys[index] for index in range(keys.shape[0])] if isinstance(keys, Tracer) else keys
+
+
+def _with_an_axis(x):
+    """An array of rank 0 as one of one element, whose position is 0, as NumPy takes it."""
+    return x.reshape(1) if x.ndim == 0 else x
 
 
 def _check_kth(a, kth, axis):

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from . import _arrays, _captured, _foreign, _refused
-from ._advice import refused_keyword
-from ._errors import ExprError
+from ._advice import in_python, refused_keyword
+from ._errors import ExprError, NumberRangeError
 from ._indexable import captured_array
 from ._numbers import Number, is_number, plain_value
 from ._operators import UFUNCS_OF_SYMBOLS, define_operators
@@ -398,7 +398,10 @@ class Tracer:
             for keyword, value in attributes
         ]
         recorder = recording.recorder(self._value_text)
-        result = Tracer(recording, recorder.record(function, operands, attributes, rule))
+        try:
+            result = Tracer(recording, recorder.record(function, operands, attributes, rule))
+        except NumberRangeError as error:
+            raise in_python(error) from None
         if function in _VIEWS or (function == "[]" and _is_view(attributes, result)):
             is_known = function != "reshape" or _splits(self._shape, result._shape)
             self._share(result, (function, attributes, rule) if is_known else None)

@@ -137,6 +137,8 @@ def rebuilt_with_statics(container, values, statics):
 def flatten(result):
     """The kind of container of a function's results, the keys if it is a dict, and its leaves. The kind
     ``"tree"`` has a template of all containers in the place of keys, with a 0 for each leaf."""
+    if result is None:
+        return "tree", [None], []
     if not is_node(result):
         return "single", [], [result]
     items = items_of(result)
@@ -181,10 +183,10 @@ def filled(template, leaves):
 def outputs_like(template, out):
     """The arrays of ``out`` for the leaves of the template; None for a new array. Called by the compiled
     part."""
-    if template is None:
-        return []
     if out is None:
         return [None for _ in leaves_of(template)]
+    if template is None:
+        raise TypeError(f"`out` has the containers of the results: None, not {shown(out)}")
     if not is_node(template):
         return [out]
     keys, items = _keys_and_items(template)

@@ -89,7 +89,7 @@ def define(rule):
         out: NDArray[Any] | None = None,
     ):
         attributes = [] if axis is None else [("axis", operator.index(axis))]
-        operands = (_array(x, "x"), elements("x", indices))
+        operands = (_array(x, "x"), positions("x", indices))
         return _functions.apply("take", operands, [*attributes, _take_mode(mode)], rule, out)
 
     def take_along_axis(
@@ -211,6 +211,12 @@ def elements(name, indices):
             f"how many elements of `{name}` a mask keeps is not known before it is computed; {NO_MASK}"
         )
     return indices
+
+
+def positions(name, indices):
+    """``elements`` for functions that take truth values as the positions 0 and 1, as in NumPy."""
+    indices = _array(indices, "indices")
+    return indices.astype(np.intp) if indices.dtype == np.bool_ else elements(name, indices)
 
 
 def _starts(starts):

@@ -8,13 +8,14 @@ from . import xla
 from ._associative import associative_scan, cumlogsumexp
 from ._collectives import all_gather, all_to_all, axis_index, axis_size, pmax, pmean, pmin, ppermute, psum
 from ._custom_derivatives import custom_jvp
-from ._functions import asarray, broadcast_in_dim, convert_element_type, expand_dims, reshape, transpose
+from ._functions import asarray, broadcast_in_dim, convert_element_type, expand_dims, transpose
 from ._jax_numpy import as_traced, full
 from ._lax_functions import approx_max_k, approx_min_k, argmax, argmin, batch_matmul, broadcast
 from ._lax_functions import broadcast_to_rank, broadcasted_iota, collapse, cummax, cummin, cumprod, cumsum
 from ._lax_functions import dot, dot_general, full_like, index_in_dim, integer_pow, pad, pow, reduce_and
-from ._lax_functions import reduce_max, reduce_min, reduce_or, reduce_prod, reduce_sum, reduce_xor, rev
-from ._lax_functions import select_n, slice, slice_in_dim, sort, sort_key_val, split, square, squeeze, tile
+from ._lax_functions import reduce_max, reduce_min, reduce_or, reduce_prod, reduce_sum, reduce_xor
+from ._lax_functions import bitcast_convert_type, reshape, rev, select_n, slice, slice_in_dim, sort
+from ._lax_functions import sort_key_val, split, square, squeeze, tile
 from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._sorting import top_k
 from .xla import dynamic_slice, dynamic_update_slice
@@ -25,7 +26,8 @@ __all__ = [
     *("all_gather", "all_to_all", "axis_index", "axis_size", "pmax", "pmean", "pmin", "ppermute", "psum"),
     *("approx_max_k", "approx_min_k", "broadcast_shapes", "broadcast_to_rank", "pow", "reduce_xor", "square"),
     "tile",
-    *("argmax", "argmin", "associative_scan", "batch_matmul", "broadcast", "broadcast_in_dim"),
+    *("argmax", "argmin", "associative_scan", "batch_matmul", "bitcast_convert_type", "broadcast"),
+    "broadcast_in_dim",
     *("Precision", "broadcasted_iota", "collapse", "concatenate", "cond", "conv", "conv_general_dilated"),
     "convert_element_type",
     *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "dot", "dot_general", "dynamic_index_in_dim"),
@@ -145,7 +147,6 @@ def optimization_barrier(operand):
 
 #: Functions of ``jax.lax`` that indim does not have, with advice.
 _REFUSED = {
-    "bitcast_convert_type": "write x.view(dtype) before the call",
     "conv_transpose": "write conv_general_dilated with lhs_dilation",
     "conv_with_general_padding": "write conv_general_dilated, which takes the same paddings",
     "custom_linear_solve": "write a while_loop, and custom_vjp for its derivative",

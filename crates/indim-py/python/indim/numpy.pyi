@@ -105,6 +105,7 @@ __all__ = [
     "extract",
     "eye",
     "fabs",
+    "fill_diagonal",
     "flatnonzero",
     "flip",
     "float16",
@@ -216,6 +217,7 @@ __all__ = [
     "outer",
     "pad",
     "parametric_relu",
+    "place",
     "popcnt",
     "population_count",
     "positive",
@@ -225,6 +227,7 @@ __all__ = [
     "product",
     "psi",
     "ptp",
+    "put",
     "put_along_axis",
     "py_mod",
     "r_",
@@ -835,6 +838,11 @@ def asarray(
 ) -> NDArray[Any]: ...
 
 def astype(x: Operand, dtype: DTypeLike | ScalarType) -> NDArray[Any]: ...
+def fill_diagonal(a: Operand, val: Operand, wrap: bool = False, *, inplace: bool = True) -> Any: ...
+def place(arr: Operand, mask: Operand, vals: Operand, *, inplace: bool = True) -> Any: ...
+def put(
+    a: Operand, ind: Operand, v: Operand, mode: str | None = None, *, inplace: bool = True
+) -> Any: ...
 def put_along_axis(
     arr: Operand, indices: Any, values: Operand, axis: int | None, inplace: bool = True, *, mode: Any = None
 ) -> NDArray[Any]: ...

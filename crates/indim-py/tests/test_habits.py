@@ -1,0 +1,158 @@
+"""Habits of programs written for NumPy and JAX: spellings, classes of errors, and advice in messages."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import indim
+import indim.numpy as jnp
+from indim import lax, nn
+
+MASK = np.array([True, False, True])
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0,)])
+@pytest.mark.parametrize("q", [0.5, [0.1, 0.5]])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_nan_quantiles_of_no_elements_are_nan_as_in_numpy(shape, q, dtype):
+    x = np.ones(shape, dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for axis in (None, 0, -1):
+            expected = np.nanquantile(x, q, axis=axis)
+            for found in (
+                indim.jit(lambda x: np.nanquantile(x, q, axis=axis))(x),
+                indim.jit(lambda x: np.nanpercentile(x, np.multiply(q, 100), axis=axis))(x),
+                indim.nanquantile(x, q, axis=axis),
+            ):
+                np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_argsort_of_a_number_is_the_position_0():
+    x = np.array(2.5)
+    for function in (np.argsort, lambda x: x.argsort(axis=0), lambda x: np.argpartition(x, 0)):
+        np.testing.assert_array_equal(indim.jit(function)(x), function(x), strict=True)
+    with pytest.raises(np.exceptions.AxisError):
+        indim.jit(np.sort)(x)
+    with pytest.raises(TypeError, match=r"write np.lexsort\(\[x\]\)"):
+        indim.jit(np.lexsort)(x)
+
+
+def test_truth_values_are_positions():
+    for function in (np.bincount, lambda m: np.bincount(m, minlength=4)):
+        np.testing.assert_array_equal(indim.jit(function)(MASK), function(MASK), strict=True)
+    np.testing.assert_array_equal(indim.bincount(MASK), np.bincount(MASK), strict=True)
+    table = np.array([5.0, 6.0])
+    expected = np.take(table, MASK)
+    for found in (indim.jit(np.take)(table, MASK), jnp.take(table, MASK), indim.take(table, MASK)):
+        np.testing.assert_array_equal(found, expected, strict=True)
+
+
+@pytest.mark.parametrize(
+    "function, x",
+    [
+        (lambda x: x[5], np.ones(3)),
+        (lambda x: x[0, 0, 0], np.ones((3, 3))),
+        (lambda x: np.sum(x, axis=3), np.ones((3, 3))),
+        (lambda x: np.sort(x, axis=3), np.ones(3)),
+        (lambda x: np.stack([x, x], axis=4), np.ones(3)),
+        (lambda x: -x, MASK),
+        (lambda x: x - x, MASK),
+        (lambda x: x << 1, np.ones(3)),
+        (lambda x: x & 1, np.ones(3)),
+        (lambda x: x + 300, np.ones(3, np.uint8)),
+        (lambda x: x * -1, np.ones(3, np.uint8)),
+    ],
+)
+def test_errors_are_of_the_classes_of_numpy(function, x):
+    with pytest.raises(Exception) as expected:
+        function(x)
+    with pytest.raises(expected.type) as found:
+        indim.jit(function)(x)
+    # Code that expects the general classes still works.
+    error = found.value
+    assert isinstance(error, (indim.ShapeError, indim.ExprError)) and isinstance(error, ValueError)
+    copied = pickle.loads(pickle.dumps(error))
+    assert type(copied) is type(error) and (copied.code, str(copied)) == (error.code, str(error))
+
+
+def test_advice_on_numbers_is_in_the_words_of_python():
+    x = np.arange(3, dtype=np.uint8)
+    for function in (lambda x: x + 300, lambda x: x * -1):
+        with pytest.raises(OverflowError, match=r"x\.astype\(np\.int64\)"):
+            indim.jit(function)(x)
+    with pytest.raises(OverflowError, match=r"i64\(x\)"):
+        indim.evaluate("x + 300", x=x)
+
+
+def test_names_and_arguments_of_jax():
+    index = np.array([0, 2])
+    np.testing.assert_array_equal(nn.one_hot(index, 3, axis=0), nn.one_hot(index, 3).T, strict=True)
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(lax.reshape(x, (6,), (1, 0)), x.T.reshape(6))
+    np.testing.assert_array_equal(lax.reshape(x, new_sizes=(3, -1)), x.reshape(3, 2))
+    assert jnp.searchsorted(x[0], 1.5, method="sort") == 2
+    with pytest.raises(ValueError, match="no method 'guess'"):
+        jnp.searchsorted(x[0], 1.5, method="guess")
+    assert indim.jacfwd(lambda x: x * x, holomorphic=False)(2.0) == 4
+    for function in (indim.jacrev, indim.jacfwd, indim.hessian):
+        with pytest.raises(TypeError, match="holomorphic=True: write indim.jvp"):
+            function(np.sum, holomorphic=True)
+
+
+def test_functions_that_write_return_new_arrays_on_request():
+    x = np.ones((3, 3))
+    for call in (
+        lambda module, x, **new: module.fill_diagonal(x, 5.0, **new),
+        lambda module, x, **new: module.place(x, x > 0, np.array([2.0, 3.0]), **new),
+        lambda module, x, **new: module.put(x, [0, 4], [7.0, 8.0], **new),
+    ):
+        expected = x.copy()
+        call(np, expected)
+        for found in (call(jnp, x, inplace=False), indim.jit(lambda x: call(jnp, x, inplace=False))(x)):
+            np.testing.assert_array_equal(found, expected, strict=True)
+    assert (x == 1).all()
+    jnp.fill_diagonal(x, 5.0)
+    assert x[1, 1] == 5
+
+
+def test_take_along_axis_has_the_modes_of_jax():
+    x, index = np.arange(6.0).reshape(2, 3) + 10, np.array([[0, -1, 5, -7], [1, 1, 3, -4]])
+    # The results of JAX 0.10.
+    nan = np.nan
+    filled, clipped = [[10, 12, nan, nan], [14, 14, nan, nan]], [[10, 12, 12, 10], [14, 14, 15, 13]]
+    for mode, expected in (("fill", filled), ("clip", clipped)):
+        function = lambda x, index: jnp.take_along_axis(x, index, 1, mode=mode)
+        for found in (function(x, index), indim.jit(function)(x, index)):
+            np.testing.assert_array_equal(found, expected)
+    found = jnp.take_along_axis(x, index, axis=-1, mode="fill", fill_value=-1)
+    np.testing.assert_array_equal(found, np.nan_to_num(filled, nan=-1))
+    with pytest.raises(IndexError):
+        jnp.take_along_axis(x, index, 1)
+
+
+def test_bits_of_arrays_are_elements_of_another_type():
+    x = np.array([1.0, -2.0], np.float32)
+    np.testing.assert_array_equal(lax.bitcast_convert_type(x, np.int32), x.view(np.int32), strict=True)
+    octets = lax.bitcast_convert_type(x, np.uint8)
+    np.testing.assert_array_equal(octets, x.view(np.uint8).reshape(2, 4), strict=True)
+    np.testing.assert_array_equal(lax.bitcast_convert_type(octets, np.float32), x, strict=True)
+    with pytest.raises(ValueError, match="the last axis has 4 elements"):
+        lax.bitcast_convert_type(octets[:, :3], np.float32)
+    with pytest.raises(TypeError, match="call it before the call"):
+        indim.jit(lambda x: lax.bitcast_convert_type(x, np.int32))(x)
+
+
+def test_functions_may_return_none():
+    x = np.ones(3)
+    function = indim.jit(lambda x: None)
+    assert function(x) is None and function(np.ones(4)) is None and indim.vmap(lambda x: None)(x) is None
+    assert indim.jit(lambda x: lax.fori_loop(0, 3, lambda i, state: None, None))(x) is None
+    with pytest.raises(TypeError, match="`out` has the containers of the results: None"):
+        function(x, out=np.ones(3))
+    with pytest.raises(TypeError, match="gradient is that of one number"):
+        indim.grad(lambda x: None)(1.0)
+    with pytest.raises(TypeError, match="associative_scan returns None, not an array"):
+        lax.associative_scan(lambda a, b: None, x)
