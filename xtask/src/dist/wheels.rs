@@ -17,7 +17,12 @@ const COMPATIBILITY: &str = "manylinux_2_28";
 const LICENCES: &str = "THIRD-PARTY-LICENSES.txt";
 
 pub(crate) fn source_name(release: &Release) -> String {
-    format!("indim-{}.tar.gz", python_version(&release.version))
+    format!("{}.tar.gz", source_folder(release))
+}
+
+/// The folder that the source distribution holds.
+fn source_folder(release: &Release) -> String {
+    format!("indim-{}", python_version(&release.version))
 }
 
 /// The wheel is for CPython 3.10 and later (abi3).
@@ -34,7 +39,17 @@ fn python_version(version: &str) -> String {
 /// Makes the source distribution.
 pub(crate) fn source(release: &Release) -> Result<(), String> {
     program::run(maturin(release, &[])?.arg("sdist").arg("--out").arg(&release.output))?;
-    release.made(&source_name(release)).map(|_| ())
+    let archive = release.made(&source_name(release))?;
+    let folder = release.root.join("target/dist-source");
+    release::empty(&folder)?;
+    program::run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&folder))?;
+    let sources = folder.join(source_folder(release));
+    // maturin leaves out the crates that the package does not need, but not their lines of the lock file,
+    // which `--locked` then refuses (PyO3/maturin#2609).
+    let mut cargo = Command::new(program::cargo_program());
+    cargo.args(["update", "--workspace", "--offline", "--quiet"]).current_dir(&sources);
+    program::run(&mut cargo)?;
+    release.pack(&sources, &source_folder(release))
 }
 
 /// Makes the wheel of each machine.
