@@ -3,6 +3,7 @@
 use crate::axes::{Axes, ProductArray};
 use crate::kernels::Kernels;
 use crate::order::{CONTRACTION_LANES, MAX_CHAIN, REDUCTION_BLOCK};
+use crate::short_dots::PACKED_RESULTS;
 use crate::stencil::MAX_STENCIL_ROWS;
 use crate::tile::NODES;
 use crate::{axpy, dot};
@@ -43,6 +44,17 @@ const MAX_STENCIL_COLUMNS: usize = 1 << 14;
 /// Minimum contiguous columns of stencils, because each run of columns costs a call.
 const MIN_STENCIL_COLUMNS: usize = 4;
 
+/// Minimum batch elements or columns of short dot products: a vector of `f32` of AVX2.
+const MIN_SHORT_DOTS: usize = 8;
+
+/// Maximum multiply-adds of a batch element with several results for short dot products, which read each
+/// factor once for each result.
+const MAX_BATCH_DOTS_WORK: usize = 256;
+
+/// The same for factors that are strided along the summed index and along the batch: they are read one by
+/// one.
+const MAX_STRIDED_BATCH_DOTS_WORK: usize = 128;
+
 /// Tasks for each thread, so that threads which start late or run slowly do less.
 const TASKS_PER_THREAD: usize = 2;
 
@@ -58,18 +70,25 @@ pub(crate) enum ProductMethod {
     /// Short chains of few rows: runs of columns are contiguous in the result, and at most
     /// [`MAX_STENCIL_STRIDE`] elements apart in `y`.
     Stencils,
+    /// Short dot products, with vectors along the batch: each batch element has few results.
+    BatchDots,
+    /// Short dot products of one row, with vectors along the columns: `y` is contiguous along the summed
+    /// index.
+    ColumnDots,
 }
 
 impl ProductMethod {
     /// The method for these axes: batch, rows, columns, summed. For few rows, packing `y` would cost more
     /// than reading it once for each row.
-    fn of([batch, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> ProductMethod {
+    pub(crate) fn of(
+        [batch, rows, columns, summed]: [&Axes; 4],
+        kernels: &Kernels,
+    ) -> ProductMethod {
+        let axes = [batch, rows, columns, summed];
         let size = Some(kernels.size as isize);
         let (along, across) =
             (summed.uniform_stride(ProductArray::Y), columns.uniform_stride(ProductArray::Y));
-        let fits = |method: ProductMethod| {
-            kernels.is_y_native && method.fits([batch, rows, columns, summed], kernels)
-        };
+        let fits = |method: ProductMethod| kernels.is_y_native && method.fits(axes, kernels);
         let has_runs = |array, max_step: usize| {
             let step = usize::try_from(columns.fastest_stride(array)).unwrap_or(0);
             let is_near = (kernels.size..=max_step * kernels.size).contains(&step);
@@ -81,10 +100,19 @@ impl ProductMethod {
             && has_runs(ProductArray::Out, 1)
             && rows.uniform_stride(ProductArray::Out).is_some()
             && !can_read_in_place([rows, columns, summed], kernels);
-        if along == size && fits(ProductMethod::Dots) {
-            ProductMethod::Dots
+        let in_column_dots = along == size
+            && across != size
+            && ProductMethod::ColumnDots.fits(axes, kernels)
+            && can_dot_in_place(columns, summed, kernels)
+            && (summed.size <= MAX_CHAIN || summed.uniform_stride(ProductArray::X) == size);
+        if are_batch_dots_cheap(axes, kernels) && ProductMethod::BatchDots.fits(axes, kernels) {
+            ProductMethod::BatchDots
         } else if in_runs && fits(ProductMethod::Stencils) {
             ProductMethod::Stencils
+        } else if in_column_dots {
+            ProductMethod::ColumnDots
+        } else if along == size && fits(ProductMethod::Dots) {
+            ProductMethod::Dots
         } else if across == size && along.is_some() && fits(ProductMethod::Axpys) {
             ProductMethod::Axpys
         } else {
@@ -92,10 +120,18 @@ impl ProductMethod {
         }
     }
 
+    /// Whether vectors hold neighbouring results, whose sums are of at most one block.
+    pub(crate) fn is_short_dots(self) -> bool {
+        matches!(self, ProductMethod::BatchDots | ProductMethod::ColumnDots)
+    }
+
     /// Whether the sizes suit the method. Dot products and scaled rows need few rows, and sums longer
     /// than one chain; scaled rows also need a vector of columns. Stencils need few rows, and sums of at
-    /// most one chain.
-    fn fits(self, [_, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> bool {
+    /// most one chain. Short dot products need sums of at most a block, and many results along one class of
+    /// axes.
+    fn fits(self, [batch, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> bool {
+        let is_block = (1..=REDUCTION_BLOCK).contains(&summed.size) && kernels.short_dot.is_some();
+        let results = rows.size.saturating_mul(columns.size);
         let is_unpacked = rows.size <= MAX_UNPACKED_ROWS && summed.size > MAX_CHAIN;
         match self {
             ProductMethod::Tiles => true,
@@ -103,6 +139,14 @@ impl ProductMethod {
             ProductMethod::Axpys => is_unpacked && columns.size >= kernels.lanes,
             ProductMethod::Stencils => {
                 rows.size <= 2 * MAX_STENCIL_ROWS && (1..=MAX_CHAIN).contains(&summed.size)
+            }
+            ProductMethod::BatchDots => {
+                let work = results.saturating_mul(summed.size);
+                let is_cheap = results == 1 || (1..=MAX_BATCH_DOTS_WORK).contains(&work);
+                is_block && batch.size >= MIN_SHORT_DOTS && is_cheap
+            }
+            ProductMethod::ColumnDots => {
+                is_block && rows.size == 1 && columns.size >= MIN_SHORT_DOTS
             }
         }
     }
@@ -179,6 +223,8 @@ impl Blocking {
             ProductMethod::Dots,
             ProductMethod::Axpys,
             ProductMethod::Stencils,
+            ProductMethod::BatchDots,
+            ProductMethod::ColumnDots,
         ];
         let fitting = methods.into_iter().filter(|method| method.fits(axes, kernels));
         fitting.fold([0; 2], |[scratch, shared], method| {
@@ -203,7 +249,16 @@ impl Blocking {
         let slice_count = summed.size.div_ceil(slice_length).max(1);
         let (macro_tile_rows, macro_tile_columns) = match method {
             ProductMethod::Stencils => stencil_macro_tile([rows, columns]),
+            ProductMethod::ColumnDots => (1, columns.size.clamp(1, MAX_STENCIL_COLUMNS)),
             _ => macro_tile([rows, columns], kernels, slice_count),
+        };
+        let [is_x_in_place, is_y_in_place] = match method {
+            ProductMethod::BatchDots => [can_dot_in_place(batch, summed, kernels); 2],
+            ProductMethod::ColumnDots => [can_dot_in_place(columns, summed, kernels); 2],
+            _ => [
+                is_x_in_place([rows, summed], kernels),
+                can_read_in_place([rows, columns, summed], kernels),
+            ],
         };
         let mut blocking = Blocking {
             task_batches: 1,
@@ -217,8 +272,8 @@ impl Blocking {
             is_split: false,
             packed_rows: 0,
             packed_columns: 0,
-            is_x_in_place: is_x_in_place([rows, summed], kernels),
-            is_y_in_place: can_read_in_place([rows, columns, summed], kernels),
+            is_x_in_place,
+            is_y_in_place,
             method,
             wide_columns: 0,
             scratch: ScratchOffsets::default(),
@@ -322,6 +377,7 @@ impl Blocking {
         let tile = match self.method {
             ProductMethod::Tiles => tile_rows * tile_columns,
             ProductMethod::Dots => dot::DOT_WIDTH,
+            ProductMethod::BatchDots | ProductMethod::ColumnDots => PACKED_RESULTS,
             ProductMethod::Stencils => 0,
             ProductMethod::Axpys => self.rows * axpy::MAX_AXPY_COLUMNS,
         };
@@ -329,6 +385,8 @@ impl Blocking {
         let y_bytes = match self.method {
             ProductMethod::Tiles => self.packed_columns * row_bytes,
             ProductMethod::Dots | ProductMethod::Stencils => 0,
+            method if method.is_short_dots() && self.is_x_in_place => 0,
+            ProductMethod::BatchDots | ProductMethod::ColumnDots => PACKED_RESULTS * row_bytes,
             ProductMethod::Axpys => (CONTRACTION_LANES + 1) * axpy::MAX_AXPY_COLUMNS * kernels.size,
         };
         let macro_tile_bytes = self.macro_tile_bytes(kernels);
@@ -339,6 +397,7 @@ impl Blocking {
         let x_bytes = match self.method {
             ProductMethod::Stencils => self.rows * row_bytes,
             _ if self.is_x_in_place => 0,
+            method if method.is_short_dots() => PACKED_RESULTS * row_bytes,
             _ => self.packed_rows * row_bytes,
         };
         self.scratch = ScratchOffsets {
@@ -415,6 +474,31 @@ fn is_x_in_place([rows, summed]: [&Axes; 2], kernels: &Kernels) -> bool {
     let is_single = rows.uniform_stride(ProductArray::X).is_some();
     let step = summed.uniform_stride(ProductArray::X);
     kernels.is_x_native && is_single && step.is_some_and(|step| step == kernels.size as isize)
+}
+
+/// Whether short dot products along the batch cost less than a register tile for each batch element: they do
+/// for single results, and otherwise if vectors read the factors.
+fn are_batch_dots_cheap([batch, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> bool {
+    let size = kernels.size as isize;
+    let is_near = |operand: ProductArray| {
+        summed.uniform_stride(operand) == Some(size) || batch.fastest_stride(operand) == size
+    };
+    let results = rows.size.saturating_mul(columns.size);
+    let are_near = [ProductArray::X, ProductArray::Y].into_iter().all(is_near);
+    let max_work = if are_near { MAX_BATCH_DOTS_WORK } else { MAX_STRIDED_BATCH_DOTS_WORK };
+    results == 1 || results.saturating_mul(summed.size) <= max_work
+}
+
+/// Whether short dot products along some axes read both operands in place: nothing is converted, and enough
+/// neighbouring results have one stride in each array.
+fn can_dot_in_place(along: &Axes, summed: &Axes, kernels: &Kernels) -> bool {
+    let is_uniform = |operand| summed.uniform_stride(operand).is_some();
+    kernels.is_x_native
+        && kernels.is_y_native
+        && kernels.is_out_native
+        && along.fastest_size() >= MIN_SHORT_DOTS
+        && is_uniform(ProductArray::X)
+        && is_uniform(ProductArray::Y)
 }
 
 /// Maximum rows for which packing the columns costs more than it saves.

@@ -44,10 +44,10 @@ pub(crate) type DotFn = unsafe fn(&DotArguments);
 /// The operands of eight blocks of one length: for each block, pointers to its first elements in `x` and
 /// `y`.
 #[derive(Clone, Copy)]
-struct Blocks {
-    x: [*const u8; DOT_WIDTH],
-    y: [*const u8; DOT_WIDTH],
-    length: usize,
+pub(crate) struct Blocks {
+    pub(crate) x: [*const u8; DOT_WIDTH],
+    pub(crate) y: [*const u8; DOT_WIDTH],
+    pub(crate) length: usize,
 }
 
 /// Computes the dot products of a row and some columns.
@@ -144,7 +144,9 @@ unsafe fn sum_column<V: Vector>(dot: &DotArguments, column: usize) {
 /// - both operands of every block are valid for reads of `length` elements;
 /// - the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn block_values<V: Vector, const SHARED: bool>(blocks: &Blocks) -> [V::Element; DOT_WIDTH] {
+pub(crate) unsafe fn block_values<V: Vector, const SHARED: bool>(
+    blocks: &Blocks,
+) -> [V::Element; DOT_WIDTH] {
     let mut values = [V::Element::ZERO; DOT_WIDTH];
     // SAFETY: the caller has the obligations of both functions.
     unsafe {

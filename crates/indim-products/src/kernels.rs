@@ -13,6 +13,7 @@ use crate::pack::PackFn;
 use crate::product::Product;
 use crate::shells::ProductShells;
 use crate::shells::baseline::Baseline;
+use crate::short_dot::ShortDotFn;
 use crate::stencil::{MAX_STENCIL_ROWS, StencilFn};
 use crate::store::{self, AddFn, StoreFn};
 use crate::tile::{TileFn, TileHookFn};
@@ -67,6 +68,8 @@ pub(crate) struct Kernels {
     /// Whether elements of the result have the representation of panel elements.
     pub(crate) is_out_native: bool,
     pub(crate) dot: DotFn,
+    /// Dot products of at most one block, for many results; `None` for groups.
+    pub(crate) short_dot: Option<ShortDotFn>,
     pub(crate) axpy: AxpyFn,
     /// Sums of short chains for each number of rows: for floats, at levels with fused multiply-adds.
     pub(crate) stencils: Option<[StencilFn; MAX_STENCIL_ROWS]>,
@@ -384,7 +387,7 @@ impl PanelElement for FactorPair {
 
 /// The kernels of a product whose panels have the elements of `V`. Level `L` and vectors `V` are for
 /// register tiles, stencils and packing by vectors; level `B` is for all other kernels, with vectors `D`
-/// in dot products and scaled rows.
+/// in dot products, short ones too, and scaled rows.
 fn assemble<L: ProductShells, B: ProductShells, V: Vector, D: Vector<Element = V::Element>>(
     product: &Product,
     tiles: [[Option<TileFunctions>; MAX_TILE_VECTORS]; MAX_VECTOR_TILE_ROWS],
@@ -411,6 +414,7 @@ where
         is_y_native: V::Element::is_native(product.y),
         is_out_native: V::Element::is_native(product.out),
         dot: B::dot::<D>(),
+        short_dot: V::Element::IS_ORDERED.then(B::short_dot::<D>),
         axpy: B::axpy::<D>(),
         stencils: if L::HAS_FMA && V::Element::IS_FLOAT {
             Some([

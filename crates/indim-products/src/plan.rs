@@ -113,10 +113,14 @@ impl ProductPlan {
         let product = exchanged.as_ref().unwrap_or(product);
         let mut kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
         let [batch, rows, columns, mut summed] = axes;
+        let method = ProductMethod::of([&batch, &rows, &columns, &summed], &kernels);
         let sizes = [rows.size, columns.size, summed.size];
         let multiply_adds = sizes.into_iter().fold(batch.size, usize::saturating_mul);
         let mut groups = FactorGroups::default();
         for (group_kernels, count) in Kernels::for_groups(product, level) {
+            if method.is_short_dots() {
+                break;
+            }
             if let Some((axes, factor_groups)) = summed.group_elements(count)
                 && group_kernels.supports([&rows, &columns, &axes], factor_groups)
             {
@@ -151,7 +155,7 @@ impl ProductPlan {
     /// [`ProductPlan::max_memory`] covers the plan.
     pub fn packing(&self) -> Option<(ProductPlan, usize)> {
         let ProductPlan { batch, rows, columns, summed, .. } = self;
-        if self.blocking.method != ProductMethod::Dots {
+        if !matches!(self.blocking.method, ProductMethod::Dots | ProductMethod::ColumnDots) {
             return None;
         }
         let (all, method) = ([batch, rows, columns, summed], ProductMethod::Tiles);

@@ -94,6 +94,10 @@ impl ProductPlan {
             // SAFETY: the caller has the obligations of both functions.
             return unsafe { self.stencil_batches(batches, tile, pointers, scratch) };
         }
+        if blocking.method.is_short_dots() {
+            // SAFETY: the caller has the obligations of both functions.
+            return unsafe { self.short_dots(batches, tile, pointers, scratch) };
+        }
         for batch in batches {
             let macro_tile = self.macro_tile(batch, tile, pointers);
             // SAFETY: the caller has the obligations of both functions.
@@ -294,8 +298,8 @@ impl ProductPlan {
                 ProductMethod::Tiles => self.tiles(macro_tile, indices, target, scratch),
                 ProductMethod::Dots => self.dots(macro_tile, indices, target, scratch),
                 ProductMethod::Axpys => self.axpys(macro_tile, indices, target, scratch),
-                ProductMethod::Stencils => {
-                    unreachable!("invariant: the sums of stencils have no slices")
+                ProductMethod::Stencils | ProductMethod::BatchDots | ProductMethod::ColumnDots => {
+                    unreachable!("invariant: the sums of short chains and blocks have no slices")
                 }
             }
         }

@@ -90,6 +90,154 @@ fn scaled_rows() {
     check(&dense(F32, 1, 300, 2100), || random.hard());
 }
 
+/// A batch of `results` single dot products, with strides in elements: of `x` and `y` along the batch, then
+/// of `x` and `y` along the summed index.
+fn batch_of_dots(types: [DType; 4], [results, length]: [usize; 2], strides: [isize; 4]) -> Product {
+    let [x, y, compute, out] = types;
+    let bytes = [x, y, out].map(|dtype| dtype.size() as isize);
+    let axes = vec![
+        axis(AxisClass::Batch, results, [strides[0], strides[1], 1], bytes),
+        axis(AxisClass::Summed, length, [strides[2], strides[3], 0], bytes),
+    ];
+    Product { x, y, compute, out, axes }
+}
+
+/// A register tile for each of many single results takes up to a hundred times as long.
+#[test]
+fn batches_of_short_dot_products_run_along_the_batch() {
+    let method = |product: &Product| {
+        let plan = ProductPlan::new(product, Level::detect(), 1).unwrap();
+        format!("{plan:?}").split("method: ").nth(1).unwrap().split(',').next().unwrap().to_owned()
+    };
+    for length in [1, 3, 64, 100, 512] {
+        let dense = length as isize;
+        let product = batch_of_dots(F32, [1000, length], [dense, dense, 1, 1]);
+        assert_eq!(method(&product), "BatchDots", "{length}");
+        assert_eq!(method(&contiguous(F32, 1000, 1, length)), "ColumnDots", "{length}");
+    }
+}
+
+/// Lengths of one block: within a group of indices, a chain, and a block.
+const BLOCK_LENGTHS: [usize; 15] = [1, 2, 3, 4, 5, 7, 10, 63, 64, 65, 72, 100, 130, 511, 512];
+
+#[test]
+fn batches_of_dot_products() {
+    let mut random = Random(21);
+    for results in [8, 9, 16, 31, 33] {
+        for length in BLOCK_LENGTHS.into_iter().step_by(STEP.min(2)) {
+            let dense = length as isize;
+            let across = results as isize;
+            let layouts = [
+                [dense, dense, 1, 1],
+                [1, 1, across, across],
+                [1, dense, across, 1],
+                [dense, 0, 1, 1],
+                [0, dense, 1, 1],
+                [0, 0, 1, 1],
+                [0, 1, 0, across],
+                [2 * dense, -dense, 2, 1],
+                [-2, dense + 1, -2 * across, 1],
+            ];
+            for strides in layouts {
+                check(&batch_of_dots(F32, [results, length], strides), || random.number());
+                check(&batch_of_dots(F64, [results, length], strides), || random.hard());
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_of_dot_products_of_every_type() {
+    use DType::{Bf16, F16, F32, F64, I8, I16, I32, I64, U8, U32};
+    let mut random = Random(22);
+    let all = [
+        [F16, F16, F32, F16],
+        [Bf16, F32, F32, Bf16],
+        [F32, F32, F32, F64],
+        [F32, F64, F64, F32],
+        [I8, I8, I32, I8],
+        [I8, U8, I32, I32],
+        [I16, I8, I32, I16],
+        [I32; 4],
+        [U32; 4],
+        [I64; 4],
+        [U8, I64, I64, I64],
+    ];
+    for types in all {
+        for length in BLOCK_LENGTHS.into_iter().step_by(STEP.min(3)) {
+            let dense = length as isize;
+            let product = batch_of_dots(types, [37, length], [dense, dense, 1, 1]);
+            check(&product, || 100.0 * random.number());
+            let product = batch_of_dots(types, [9, length], [-1, 0, 9, 1]);
+            check(&product, || 100.0 * random.number());
+        }
+    }
+}
+
+#[test]
+fn batches_of_several_axes() {
+    let mut random = Random(23);
+    for [slow, fast] in [[3, 5], [5, 3], [2, 17], [9, 8], [8, 1]] {
+        for length in [3, 65] {
+            let (fast_, dense) = (fast as isize, length as isize);
+            let bytes = [4; 3];
+            let axes = vec![
+                axis(AxisClass::Batch, slow, [fast_ * dense + 2, fast_ * dense, fast_ + 1], bytes),
+                axis(AxisClass::Batch, fast, [dense, dense, 1], bytes),
+                axis(AxisClass::Summed, length, [1, 1, 0], bytes),
+            ];
+            let [x, y, compute, out] = F32;
+            check(&Product { x, y, compute, out, axes }, || random.number());
+        }
+    }
+}
+
+/// Small matrices, whose products are computed result by result along the batch.
+#[test]
+fn batches_of_small_matrices() {
+    let mut random = Random(24);
+    for [rows, columns, length] in
+        [[2, 2, 2], [3, 3, 3], [1, 4, 5], [4, 4, 4], [5, 1, 9], [4, 4, 16]]
+    {
+        for types in [F32, F64, [DType::I32; 4], [DType::I8; 4]] {
+            let types = if types[0] == DType::I8 {
+                [DType::I8, DType::I8, DType::I32, DType::I8]
+            } else {
+                types
+            };
+            for matrices in
+                [dense(types, rows, columns, length), contiguous(types, rows, columns, length)]
+            {
+                let mut product = matrices;
+                let bytes = [types[0], types[1], types[3]].map(|dtype| dtype.size() as isize);
+                let sizes = [rows * length, columns * length, rows * columns];
+                product
+                    .axes
+                    .insert(0, axis(AxisClass::Batch, 19, sizes.map(|size| size as isize), bytes));
+                check(&product, || 10.0 * random.number());
+            }
+        }
+    }
+}
+
+/// Products of a matrix and a vector, whose results are columns of one row.
+#[test]
+fn matrices_and_vectors() {
+    let mut random = Random(25);
+    for columns in [8, 9, 25, 40] {
+        for length in BLOCK_LENGTHS.into_iter().step_by(STEP.min(2)) {
+            for types in [F32, F64, [DType::I32; 4], [DType::I64; 4]] {
+                check(&contiguous(types, 1, columns, length), || random.number());
+                check(&contiguous(types, columns, 1, length), || random.hard());
+            }
+            // The vector has gaps.
+            let mut product = contiguous(F32, 1, columns, length);
+            product.axes[2].x *= 3;
+            check(&product, || random.number());
+        }
+    }
+}
+
 /// Both operands are contiguous along the summed index.
 fn contiguous(types: [DType; 4], rows: usize, columns: usize, length: usize) -> Product {
     let mut product = dense(types, rows, columns, length);

@@ -21,6 +21,7 @@ use crate::axpy::AxpyFn;
 use crate::dot::DotFn;
 use crate::element::{ProductElement, Round, Widen};
 use crate::pack::PackFn;
+use crate::short_dot::ShortDotFn;
 use crate::stencil::StencilFn;
 use crate::store::{AddFn, StoreFn};
 use crate::tile::TileFn;
@@ -36,6 +37,9 @@ pub(crate) trait ProductShells {
 
     /// Dot products.
     fn dot<V: Vector>() -> DotFn;
+
+    /// Dot products of at most one block.
+    fn short_dot<V: Vector>() -> ShortDotFn;
 
     /// A sum of scaled rows.
     fn axpy<V: Vector>() -> AxpyFn;
@@ -67,6 +71,7 @@ macro_rules! define_shells {
         use crate::pack::{self, PackArguments, PackFn};
         use crate::element::{ProductElement, Round, Widen};
         use crate::shells::ProductShells;
+        use crate::short_dot::{self, ShortDotArguments, ShortDotFn};
         use crate::stencil::{self, StencilArguments, StencilFn};
         use crate::store::{self, AddArguments, AddFn, StoreArguments, StoreFn};
         use crate::tile::{self, TileArguments, TileFn};
@@ -85,6 +90,10 @@ macro_rules! define_shells {
 
             fn dot<V: Vector>() -> DotFn {
                 dot::<V>
+            }
+
+            fn short_dot<V: Vector>() -> ShortDotFn {
+                short_dot::<V>
             }
 
             fn axpy<V: Vector>() -> AxpyFn {
@@ -133,6 +142,14 @@ macro_rules! define_shells {
         unsafe fn dot<V: Vector>(dot: &DotArguments) {
             // SAFETY: the caller has the obligations of `DotFn`.
             unsafe { dot::run::<V>(dot) }
+        }
+
+        /// # Safety
+        /// Like [`ShortDotFn`], for this level.
+        $(#[$enable])?
+        unsafe fn short_dot<V: Vector>(dot: &ShortDotArguments) {
+            // SAFETY: the caller has the obligations of `ShortDotFn`.
+            unsafe { short_dot::run::<V>(dot) }
         }
 
         /// # Safety

@@ -20,6 +20,7 @@ pub(crate) mod portable;
 pub(crate) mod vnni;
 
 use crate::element::ProductElement;
+use crate::short_dot::INDICES;
 use crate::tile::{self, TileResults};
 
 /// A vector of elements in a register. All functions but `push_block` and `finish_tree` are inlined into a
@@ -75,6 +76,25 @@ pub(crate) trait Vector: Copy {
     unsafe fn load_strided_first(from: *const u8, step: isize, count: usize) -> Self {
         // SAFETY: the caller ensures the elements and the instructions.
         unsafe { load_elements(from, step, count) }
+    }
+
+    /// Reads `count` neighbouring elements of each of `LANES` sequences, which are `step` bytes apart, at any
+    /// alignment. Vector `i` has element `i` of each sequence; vectors from `count` on are zero.
+    ///
+    /// # Safety
+    /// - `from` is valid for reads of `count` elements of each sequence, at most [`INDICES`];
+    /// - the processor has the instructions of the vector.
+    #[inline(always)]
+    unsafe fn load_sequences(from: *const u8, step: isize, count: usize) -> [Self; INDICES] {
+        // SAFETY: the caller ensures the elements and the instructions.
+        unsafe {
+            let mut vectors = [Self::zero(); INDICES];
+            for (index, vector) in vectors.iter_mut().enumerate().take(count) {
+                let from = from.wrapping_add(index * size_of::<Self::Element>());
+                *vector = Self::load_strided(from, step);
+            }
+            vectors
+        }
     }
 
     /// One element in every lane, read at any alignment.
