@@ -156,3 +156,71 @@ def test_functions_may_return_none():
         indim.grad(lambda x: None)(1.0)
     with pytest.raises(TypeError, match="associative_scan returns None, not an array"):
         lax.associative_scan(lambda a, b: None, x)
+
+
+def lower_and_upper(a):
+    lower, upper = np.eye(len(a)), a.copy()
+    for k in range(len(a)):
+        for i in range(k + 1, len(a)):
+            lower[i, k] = upper[i, k] / upper[k, k]
+            upper[i] = upper[i] - lower[i, k] * upper[k]
+    return lower, upper
+
+
+def test_arrays_that_numpy_makes_take_traced_values():
+    a = np.random.default_rng(0).random((4, 4)) + 4 * np.eye(4)
+    for found, expected in zip(indim.jit(lower_and_upper)(a), lower_and_upper(a)):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    assert indim.grad(lambda a: lower_and_upper(a)[0][1, 0])(a)[1, 0] == 1 / a[0, 0]
+
+
+MAKERS = {
+    "arange": lambda: np.arange(3),
+    "array": lambda: np.array([1.0, 2.0, 3.0]),
+    "computed": lambda: 2 * np.arange(3.0) + 1,
+    "copy": lambda: np.array(TABLE),
+    "fftfreq": lambda: np.fft.fftfreq(3),
+    "hanning": lambda: np.hanning(3),
+    "identity": lambda: np.identity(3)[0],
+    "linspace": lambda: np.linspace(0, 1, 3),
+    "rfftfreq": lambda: np.fft.rfftfreq(4, 0.5),
+    "triu_indices": lambda: np.triu_indices(3, 1)[1],
+}
+TABLE = np.array([4.0, 5.0, 6.0])
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_arrays_of_numpy_are_read_at_traced_positions_and_written_into(make):
+    def written(x):
+        y = make()
+        y[1] = x
+        y[y.argmin()] += 2
+        return y
+
+    def added(x):
+        y = make()
+        np.add.at(y, [0, 0], x.astype(y.dtype))
+        np.maximum(y, 1, out=y)
+        return y
+
+    x, position = np.array(2.5), np.array(1)
+    for function, argument in ((written, x), (added, x), (lambda at: make()[at], position)):
+        np.testing.assert_array_equal(indim.jit(function)(argument), function(argument), strict=True)
+    np.testing.assert_array_equal(TABLE, [4, 5, 6])
+
+
+def test_arrays_from_outside_are_not_written_into():
+    def alias(x):
+        y = np.asarray(TABLE)
+        y[0] = x
+        return y
+
+    with pytest.raises(TypeError, match="takes no traced values"):
+        indim.jit(alias)(np.array(2.0))
+
+    def sizes(x):
+        sizes, y = np.array([2, 3]), np.arange(6.0)
+        y[0] = x
+        return y.reshape(sizes)
+
+    np.testing.assert_array_equal(indim.jit(sizes)(np.array(2.0)), sizes(2.0))

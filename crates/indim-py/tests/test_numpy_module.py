@@ -157,9 +157,11 @@ def test_what_still_needs_elements_is_refused():
             indim.jit(function)(V)
 
 
-def test_arrays_of_numbers_take_traced_values_after_the_advice():
+def test_arrays_from_outside_take_traced_values_after_the_advice():
+    table = np.arange(4.0)
+
     def function(x):
-        y = np.arange(4.0)
+        y = np.asarray(table)
         y[0] = x[0]
         return y
 
@@ -167,7 +169,7 @@ def test_arrays_of_numbers_take_traced_values_after_the_advice():
         indim.jit(function)(V)
 
     def as_advised(x):
-        y = np.arange(4.0)
+        y = np.asarray(table)
         y = np.zeros(y.shape) + y
         y[0] = x[0]
         return y

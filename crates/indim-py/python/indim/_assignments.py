@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _functions, _masks, _scatters, _ufunc_methods
 from ._advice import refuse_given
+from ._indexable import note_write
 from ._numbers import Number, is_number
 from ._tracing import Tracer, as_array, has_tracer, implements, result_tracer, running_recording
 
@@ -147,6 +148,7 @@ def _destination(name, x):
     """The array that NumPy's function ``name`` writes into."""
     if not isinstance(x, Tracer):
         running_recording().request_elements()
+        note_write(x)
         raise TypeError(
             f"numpy.{name} cannot write traced values into an array of NumPy: make the array by "
             "np.zeros_like(x) and the like"

@@ -228,6 +228,14 @@ def is_library(module):
     return _package(module) in _LIBRARIES
 
 
+def place_of_call():
+    """The place in the traced function that called a library: its code, and the offset of the call there."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and is_library(frame.f_globals.get("__name__")):
+        frame = frame.f_back
+    return frame.f_code, frame.f_lasti
+
+
 def _name_in(frame, value):
     """The name of ``value`` in the code of a frame."""
     local, mentioned = frame.f_locals, frame.f_code.co_names

@@ -26,6 +26,12 @@ class Indexable(np.ndarray):
     #: The captured array; ``None`` for an array that is computed from a view.
     _captured_array = None
 
+    #: The place in the function that made the array, or what it is computed from; None for a captured array.
+    _made_by = None
+
+    def __array_finalize__(self, of):
+        self._made_by = getattr(of, "_made_by", None)
+
     def __getitem__(self, key):
         keys = key if isinstance(key, tuple) else (key,)
         return self._traced(keys)[key] if _has_tracer(keys) else super().__getitem__(key)
@@ -34,6 +40,7 @@ class Indexable(np.ndarray):
         keys = key if isinstance(key, tuple) else (key,)
         if not _has_tracer((*keys, values)):
             return super().__setitem__(key, values)
+        note_write(self)
         name = _captured.name_of(self) or "array"
         raise TypeError(
             f"`{name}` is an array of NumPy, which takes no traced values: write `{name} = "
@@ -49,6 +56,43 @@ class Indexable(np.ndarray):
         from ._tracing import innermost
 
         return innermost(keys).tracer(self, _captured.name_of(self) or "captured")
+
+
+def note_write(array):
+    """Notes that the function writes traced values into an array that it has made by NumPy: the next run of
+    the function makes a traced value there (see `_trace_function.py`)."""
+    if isinstance(array, Indexable) and array._made_by is not None:
+        from ._tracing import running_recording
+
+        running_recording().outermost().written_array = array._made_by
+
+
+def indexable(array, arguments=()):
+    """An array of NumPy that takes traced values as indices. If it has the memory of an argument, traced
+    values are written into it as into the argument."""
+    if type(array) is not np.ndarray:
+        return array
+    view = array.view(Indexable)
+    for argument in arguments:
+        if isinstance(argument, np.ndarray) and np.may_share_memory(argument, array):
+            view._made_by = getattr(argument, "_made_by", None)
+    return view
+
+
+def made_in_function(result, arguments=()):
+    """The result of a function of NumPy that makes an array of these arguments: an indexable array, or a
+    traced value, if the traced function writes traced values into it."""
+    from ._tracing import running_recording
+
+    running, known = running_recording(), [value for value in arguments if isinstance(value, np.ndarray)]
+    if type(result) is not np.ndarray or any(np.may_share_memory(value, result) for value in known):
+        return indexable(result, known)
+    place = _captured.place_of_call()
+    if place in running.outermost().written_arrays:
+        return running.tracer(result, "constant")._made()
+    view = result.view(Indexable)
+    view._made_by = place
+    return view
 
 
 def _replacement_of_numpy(value):

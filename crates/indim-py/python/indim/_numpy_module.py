@@ -3,7 +3,7 @@
 
 NumPy's protocols do not cover these calls. A function that makes one is traced once more as a copy of itself
 (`_indexable.py`), in which the module of this file stands for ``numpy``. Its functions give NumPy's results,
-but take traced values; those that fill arrays give arrays that traced values can be assigned to.
+but take traced values; those that make arrays give arrays that traced values can be assigned to.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import types
 
 import numpy as np
 
-from ._indexable import Indexable
+from ._indexable import indexable, made_in_function
 from ._jax_numpy import ScalarType, as_traced, ndarray
 from ._joined import Joined
 from ._tracing import Tracer, as_array, has_tracer, tracer_of
@@ -39,7 +39,7 @@ def _made(function):
     @functools.wraps(function)
     def made(a, *args, **kwargs):
         if not has_tracer(a):
-            return _indexable(function(a, *args, **kwargs))
+            return made_in_function(function(a, *args, **kwargs), (a,))
         kwargs.pop("like", None)
         return function(a, *args, like=tracer_of(leaves_of(a)), **kwargs)
 
@@ -73,26 +73,28 @@ def _laid_out(function):
     @functools.wraps(function)
     def laid_out(a, dtype=None, *args, **kwargs):
         if not has_tracer(a):
-            return _indexable(function(a, dtype, *args, **kwargs))
+            return made_in_function(function(a, dtype, *args, **kwargs), (a,))
         return np.asarray(a, dtype, like=tracer_of(leaves_of(a)))
 
     return laid_out
 
 
-def _indexable(array):
-    """An array that takes traced values as indices."""
-    return array.view(Indexable) if type(array) is np.ndarray else array
-
-
 def _constant(function):
-    """A function whose array may be indexed by traced values, such as ``np.eye``."""
+    """A function whose array may be indexed by traced values and written into, such as ``np.eye``."""
 
     @functools.wraps(function)
     def constant(*args, **kwargs):
         result = function(*args, **kwargs)
-        return tuple(map(_indexable, result)) if isinstance(result, tuple) else _indexable(result)
+        if isinstance(result, tuple):
+            return tuple(made_in_function(part, args) for part in result)
+        return made_in_function(result, args)
 
     return constant
+
+
+def _from_function(function, shape, **kwargs):
+    """NumPy's ``fromfunction``, whose result may have the memory of any array."""
+    return indexable(np.fromfunction(function, shape, **kwargs))
 
 
 class _Ufunc:
@@ -152,6 +154,8 @@ def _replacement(name):
     found = getattr(np, name)
     if name == "full":
         return _full
+    if name == "fromfunction":
+        return _from_function
     if name == "ndarray":
         return ndarray
     if name == "vectorize":
@@ -178,8 +182,19 @@ def _replacement(name):
 _CONCRETE = {np.dtype(code).type for code in "?bhilqBHILQefdFD"}
 
 
+class _Fourier(types.ModuleType):
+    """``numpy.fft``, whose frequencies may be indexed by traced values."""
+
+    fftfreq, rfftfreq = (staticmethod(_constant(of)) for of in (np.fft.fftfreq, np.fft.rfftfreq))
+
+    def __getattr__(self, name):
+        return getattr(np.fft, name)
+
+
 class _Module(types.ModuleType):
     """``numpy``, with replacements that are made when they are read."""
+
+    fft = _Fourier("numpy.fft")
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -200,6 +215,8 @@ def replacement(value):
     makes arrays; otherwise None."""
     if value is np:
         return MODULE
+    if value is np.fft:
+        return MODULE.fft
     if type(value) is np.vectorize:
         options = value.otypes, None, value.excluded, False, value.signature
         return vectorize(value.pyfunc, *options)
@@ -208,7 +225,9 @@ def replacement(value):
     except TypeError:
         # Some values have no hash.
         return None
-    return None if name is None else getattr(MODULE, name)
+    return None if name is None else getattr(MODULE.fft if name in _FREQUENCIES else MODULE, name)
 
 
+_FREQUENCIES = ("fftfreq", "rfftfreq")
 _NAMES = {getattr(np, name): name for name in (*_FILLED, *_MADE, *_CONSTANT, "full", "vectorize", *_LAID_OUT)}
+_NAMES |= {getattr(np.fft, name): name for name in _FREQUENCIES}

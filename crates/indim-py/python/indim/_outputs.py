@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _arrays, _functions
 from ._advice import refused_argument
+from ._indexable import note_write
 from ._tracing import Tracer, running_recording
 
 
@@ -86,6 +87,7 @@ def _checked(name, out):
     if not isinstance(out, Tracer):
         # Traced once more, the function makes the array as a traced value.
         running_recording().request_elements()
+        note_write(out)
         raise TypeError(refused_argument(name, "out"))
     if not out._is_writable():
         raise TypeError(

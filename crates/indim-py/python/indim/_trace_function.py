@@ -26,11 +26,30 @@ def trace(function, recorder, arguments):
         if copies is None or not _copy_arrays(copies, function, roots[1]):
             raise
     # The function probably indexes a NumPy array by a traced value, or makes an array of traced values.
-    recorder.restart()
-    recording = Recording(recorder, recording.function)
-    return _record_trace(
-        recording, copies.of(function), arguments, roots, lambda value: copies.of(frozen(value))
-    )
+    return _trace_copy(copies, function, recorder, arguments, roots)
+
+
+#: Maximum number of places where a function makes arrays by NumPy that it writes traced values into: each
+#: runs the function once more.
+MAX_WRITTEN_ARRAYS = 64
+
+
+def _trace_copy(copies, function, recorder, arguments, roots):
+    """The result of ``trace`` of the copy of a function. An array that NumPy makes in it is known, until the
+    function writes a traced value into it: then it runs again, and this call of NumPy gives a traced value."""
+    name, written = getattr(function, "__qualname__", repr(function)), set()
+    while True:
+        recorder.restart()
+        recording = Recording(recorder, name, written_arrays=frozenset(written))
+        try:
+            return _record_trace(
+                recording, copies.of(function), arguments, roots, lambda value: copies.of(frozen(value))
+            )
+        except Exception:
+            found = recording.written_array
+            if found is None or found in written or len(written) == MAX_WRITTEN_ARRAYS:
+                raise
+            written.add(found)
 
 
 def _copy_arrays(copies, function, objects):

@@ -18,7 +18,7 @@ import numpy as np
 from . import _arrays, _captured, _foreign, _refused
 from ._advice import in_python, refused_keyword
 from ._errors import ExprError, NumberRangeError
-from ._indexable import captured_array
+from ._indexable import captured_array, note_write
 from ._numbers import Number, is_number, plain_value
 from ._operators import UFUNCS_OF_SYMBOLS, define_operators
 from ._trees import flatten, is_node, items_of, leaves_of
@@ -73,10 +73,10 @@ class Recording:
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
         *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
-        "_origins",
+        *("_origins", "written_arrays", "written_array"),
     )
 
-    def __init__(self, recorder, function, outer=None):
+    def __init__(self, recorder, function, outer=None, written_arrays=()):
         self._recorder = recorder
         self.function = function
         self.is_over = False
@@ -101,13 +101,20 @@ class Recording:
         self.positions = None
         #: What ended the run of the function at a mask.
         self.end = None
+        #: The places in the function where NumPy makes arrays that it writes traced values into, and one more
+        #: such place that the run has found: see `_trace_function.py`.
+        self.written_arrays, self.written_array = written_arrays, None
 
-    def request_elements(self):
-        """Notes that NumPy requested elements: `_trace_function.py` then runs the function once more."""
+    def outermost(self):
+        """The recording around all others: that of the compiled function."""
         recording = self
         while recording.outer is not None:
             recording = recording.outer
-        recording.has_requested_elements = True
+        return recording
+
+    def request_elements(self):
+        """Notes that NumPy requested elements: `_trace_function.py` then runs the function once more."""
+        self.outermost().has_requested_elements = True
 
     def recorder(self, name):
         """The recorder, for an operation on the value called ``name``."""
@@ -582,6 +589,7 @@ class Tracer:
             return written(ufunc.__name__, ufunc(*inputs, **kwargs), out, where, casting)
         if out[0] is not None:
             self._recording.request_elements()
+            note_write(out[0])
             raise TypeError(refused_keyword(self._recording.function, ufunc, "out", kwargs))
         loop = {key: kwargs.pop(key) for key in ("dtype", "casting", "signature") if key in kwargs}
         if loop:
