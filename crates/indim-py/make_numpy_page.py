@@ -54,7 +54,6 @@ NOTES = {
     "bincount": "a `minlength` is the size of the result: an element that is not less is an `IndexError`",
     "choose": "an index out of range is an `IndexError`, where NumPy raises a `ValueError`",
     "cov": "the signs of traced weights, and whether `fweights` are integers, are not checked",
-    "delete": "the positions are known while the function is traced",
     "full_like": "`shape` is known while the function is traced",
     "geomspace": "real numbers; an end of 0 gives NaN, where NumPy raises an error",
     "histogram": "`bins` is a number, or edges; traced edges are not checked for their order; NaN among the "

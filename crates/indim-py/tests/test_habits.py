@@ -224,3 +224,77 @@ def test_arrays_from_outside_are_not_written_into():
         return y.reshape(sizes)
 
     np.testing.assert_array_equal(indim.jit(sizes)(np.array(2.0)), sizes(2.0))
+
+
+def test_parts_of_complex_arrays_are_written():
+    def function(z):
+        w = z.copy()
+        w.imag = 0
+        w.real = np.arange(3)
+        return w
+
+    z = np.array([1 + 2j, np.inf - 1j, 3])
+    np.testing.assert_array_equal(indim.jit(function)(z), function(z), strict=True)
+    with pytest.raises(TypeError, match="has no imaginary part"):
+        indim.jit(function)(np.ones(3))
+    with pytest.raises(TypeError, match="is an argument"):
+        indim.jit(lambda z: setattr(z, "real", 1) or z)(z)
+
+
+def test_functions_of_jax_write_into_arrays_of_numpy():
+    x = np.arange(12.0).reshape(3, 4)
+    for function in (
+        lambda x: jnp.sum(x, axis=0, out=np.empty(4)),
+        lambda x: jnp.add(x, x[0], out=np.zeros((3, 4))),
+        lambda x: jnp.add(x, 1, where=x > 3, out=np.zeros((3, 4))),
+        lambda x: jnp.matmul(x, x.T, out=np.zeros((3, 3))),
+    ):
+        np.testing.assert_array_equal(indim.jit(function)(x), function(x), strict=True)
+
+
+def assigned_zeros(x):
+    y = jnp.zeros(5)
+    y[1] = x[0]
+    return y
+
+
+def reshaped(x):
+    x.shape = (3, 1)
+
+
+SCIPY = pytest.importorskip("scipy.special")
+
+
+@pytest.mark.parametrize(
+    "function, error, message",
+    [
+        (assigned_zeros, TypeError, r"write y = y\.at\[key\]\.set\(values\), or make it by numpy"),
+        (lambda x: jnp.add(x, x, out=jnp.zeros(3)), TypeError, "or make `out` by numpy, such as np.zeros"),
+        (reshaped, AttributeError, r"write y = x\.reshape\(\(3, 1\)\)"),
+        (lambda x: 0.5 in x, TypeError, r"write np\.any\(x == value\)"),
+        (lambda x: np.quantile(x, x[:2]), TypeError, r"write np\.interp\(q \* \(x\.size - 1\)"),
+        (lambda x: x["a"], IndexError, r"pass the column, x\['a'\], as an argument"),
+        (lambda x: indim.jvp(lambda x: (x, x.astype(int)), (x,), (x,)), TypeError, "has_aux=True"),
+        (lambda x: SCIPY.logsumexp(x, axis=0), TypeError, r"write indim\.scipy\.special\.logsumexp, or"),
+    ],
+)
+def test_messages_say_what_to_write(function, error, message):
+    with pytest.raises(error, match=message):
+        indim.jit(function)(np.ones(3))
+
+
+def test_the_advice_for_a_traced_fraction_is_the_quantile():
+    x, q = np.random.default_rng(0).random(9), np.array([0.1, 0.5, 0.95])
+    advised = indim.jit(lambda x, q: np.interp(q * (x.size - 1), np.arange(x.size), np.sort(x)))
+    np.testing.assert_allclose(advised(x, q), np.quantile(x, q), rtol=1e-14)
+
+
+def test_products_at_different_positions_have_gradients():
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(indim.grad(lambda x: x.at[0].multiply(x[1]).sum())(x), [2, 2, 1])
+    gradient = indim.grad(lambda x, i: (x.at[i].multiply(x[1]) ** 2).sum())
+    np.testing.assert_array_equal(gradient(x, np.array(2)), [2, 4 + 2 * 2 * 9, 2 * 3 * 4])
+    tangent = indim.jvp(lambda x: x.at[np.array([0, 2])].multiply(5.0), (x,), (x,))[1]
+    np.testing.assert_array_equal(tangent, [5, 2, 15])
+    with pytest.raises(TypeError, match=r"write x\.at\[i\]\.set\(x\[i\] \* v\)"):
+        indim.grad(lambda x: x.at[np.array([0, 0])].multiply(x[1]).sum())(x)

@@ -168,7 +168,7 @@ def test_a_negative_axis_reaches_the_rule():
 @pytest.mark.parametrize(
     "call, error, words",
     [
-        (lambda: indim.take(X, X > 3), TypeError, "np.where"),
+        (lambda: indim.take_along_axis(X, X > 3, 0), TypeError, "np.where"),
         (lambda: indim.take(X, [0.5]), indim.ElementTypeError, "indices are integers"),
         (lambda: indim.take(X, 0, mode="nearest"), ValueError, "raise, clip, wrap"),
         (lambda: indim.take(X, 0, axis=3), indim.IndimError, "axis-out-of-range"),

@@ -137,7 +137,7 @@ def test_what_cannot_be_an_index():
     for function, error, words in [
         (lambda x, i: x[True], TypeError, "np.where"),
         (lambda x, i: x[x], indim.IndimError, "indices are integers"),
-        (lambda x, i: x[i[0] :], TypeError, "static="),
+        (lambda x, i: x[:: i[0]], TypeError, "static="),
         (lambda x, i: x[1.5], IndexError, "is not an index"),
         (lambda x, i: x[4], indim.IndimError, "index-out-of-range"),
         (lambda x, i: x[0, 0], indim.IndimError, "too-many-indices"),

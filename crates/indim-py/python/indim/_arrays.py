@@ -164,6 +164,16 @@ def integers(values):
     return [operator.index(value) for value in values]
 
 
+def refuse_traced_fractions(q):
+    """Refuses traced fractions or percentages of a quantile."""
+    if getattr(type(q), "_is_tracer", False):
+        raise TypeError(
+            f"`{q._value_text}` says which quantiles are taken, and is known while a function is traced: "
+            f"name it in `static=`, as in indim.jit(f, static={q._value_text!r}); for traced fractions q of "
+            "an array of one axis write np.interp(q * (x.size - 1), np.arange(x.size), np.sort(x))"
+        )
+
+
 def refuse_traced(values):
     """Refuses a traced array among axes or sizes, which are known while a function is traced."""
     for value in values:

@@ -10,17 +10,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _functions, _masks, _scatters, _ufunc_methods
+from . import _captured, _functions, _masks, _scatters, _ufunc_methods
 from ._advice import refuse_given
 from ._indexable import note_write
 from ._numbers import Number, is_number
-from ._tracing import Tracer, as_array, has_tracer, implements, result_tracer, running_recording
+from ._traced_sizes import is_traced_slice
+from ._tracing import IMMUTABLE, Tracer, as_array, has_tracer, implements, result_tracer
+from ._tracing import running_recording
 
 
 def _setitem(x, key, values):
     _check_writable(x)
     keys = key if isinstance(key, tuple) else (key,)
     x._become(_updated(x, keys, _converted(values, x.dtype)))
+
+
+def write_part(x, name, values):
+    """``x.real = values`` and ``x.imag = values``."""
+    if x.dtype.kind != "c":
+        if name == "imag":
+            raise TypeError(f"`{x._value_text}` has no imaginary part, because it is {x.dtype}")
+        return _setitem(x, Ellipsis, values)
+    _check_writable(x)
+    values = np.broadcast_to(_converted(values, x.real.dtype), x.shape)
+    parts = {"real": x.real, "imag": x.imag, name: values}
+    x._become(_functions.apply("complex", (parts["real"], parts["imag"]), rule="numpy"))
 
 
 def _check_writable(x):
@@ -32,6 +46,12 @@ def _check_writable(x):
         raise TypeError(f"`{x._value_text}` cannot be assigned to while {function} is traced")
     if x._is_writable():
         return
+    if x._storage is IMMUTABLE:
+        name = _captured.name_of(x) or "y"
+        raise TypeError(
+            f"`{name}` is made by indim.numpy, whose arrays are not written into, as in JAX: write {name} = "
+            f"{name}.at[key].set(values), or make it by numpy, such as np.zeros"
+        )
     if x._recording is not running_recording():
         raise TypeError(
             f"`{x._value_text}` belongs to {function}, and the function of a loop, a branch or a derivative "
@@ -89,6 +109,8 @@ def _ranges(x, keys):
     if not all(key is Ellipsis or isinstance(key, (int, np.integer, slice)) for key in keys):
         return None
     if any(isinstance(key, (bool, np.bool_)) for key in keys) or keys.count(Ellipsis) > 1:
+        return None
+    if any(map(is_traced_slice, keys)):
         return None
     count = len(keys) - keys.count(Ellipsis)
     if count > x.ndim:

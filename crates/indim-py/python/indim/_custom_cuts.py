@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._advice import with_derivatives
+from ._errors import ElementTypeError
 from ._numbers import is_number
 from ._tracing import Tracer, resumed
 from ._trees import filled, leaves_like, leaves_of, mapped, shown
@@ -157,7 +159,7 @@ def _derive(recording, name, results, wrt, cotangents):
     outer = recording.outer
     names = None if cotangents is None else [cotangent._name for cotangent in cotangents]
     parts = recording.as_function(results), wrt, names, f"{name}(...)"
-    return _split(outer, outer.recorder(name).derive(*parts), len(results))
+    return _split(outer, _recorded(outer.recorder(name).derive, parts), len(results))
 
 
 def _push_forward(recording, name, results, wrt, tangents):
@@ -166,7 +168,17 @@ def _push_forward(recording, name, results, wrt, tangents):
     outer = recording.outer
     names = [tangent._name for tangent in tangents]
     parts = recording.as_function(results), wrt, names, f"{name}(...)"
-    return _split(outer, outer.recorder(name).push_forward(*parts), len(results))
+    return _split(outer, _recorded(outer.recorder(name).push_forward, parts), len(results))
+
+
+def _recorded(transform, parts):
+    """The values that a derivative adds to a recording; an error says what to write in Python."""
+    try:
+        return transform(*parts)
+    except ElementTypeError as error:
+        if error.code != "not-differentiable":
+            raise
+        raise with_derivatives(error) from None
 
 
 def _split(outer, descriptions, count):

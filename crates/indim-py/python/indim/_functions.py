@@ -24,9 +24,8 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
     further = [value for keyword, value in attributes if keyword in OPERAND_ATTRIBUTES]
     for operand in (*operands, *further):
         if isinstance(operand, Tracer):
-            if out is not None:
-                raise TypeError("`out` has no meaning inside of a function that is compiled")
-            return operand._record(function, operands, attributes, rule)
+            result = operand._record(function, operands, attributes, rule)
+            return result if out is None else _written(function, operand, result, out)
     if _foreign.is_labelled(operands):
         from . import _xarray
 
@@ -43,6 +42,15 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
 
             return _xarray.along(along, operands, names, out)
     return _apply(function, operands, attributes, rule, out)
+
+
+def _written(function, operand, result, out):
+    """The result of a function of a traced value, which is written into ``out``."""
+    from . import _outputs
+
+    if isinstance(getattr(np, function, None), np.ufunc):
+        return _outputs.written(function, result, out)
+    return _outputs.written_whole(function, operand, result, out)
 
 
 def _axis_names(attributes):

@@ -317,7 +317,7 @@ def _push_forward(function, primals, tangents):
         if result.dtype.kind in "biu":
             raise TypeError(
                 f"jvp: {name} returns `{result._value_text}` : {result._dtype}, and only floats and complex "
-                "numbers have tangents; return it from another function"
+                "numbers have tangents; return (results, auxiliary) with has_aux=True"
             )
     outer = recorded.outer
     tangents = [_tangent(outer, name, *pair) for pair in zip(leaves_of(primals), leaves_of(tangents))]

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _arrays, _creation_functions, _functions, _scatters, _shape_functions, _sizes_from_data
 from ._joined import Joined
-from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, running_recording
+from ._tracing import ARRAY_FUNCTIONS, IMMUTABLE, Tracer, has_tracer, running_recording
 
 
 def _has_axis(args):
@@ -324,7 +324,14 @@ def _translated(own_signature, signature, args, kwargs):
 def as_traced(made):
     """An array as a constant of the function that is traced; elsewhere the array itself."""
     recording = running_recording()
-    return made if recording is None or isinstance(made, Tracer) else recording.tracer(made, "constant")
+    if recording is None or isinstance(made, Tracer):
+        return made
+    return _immutable(recording.tracer(made, "constant"))
+
+
+def _immutable(made):
+    made._storage = IMMUTABLE
+    return made
 
 
 def array(object, dtype=None, copy=True, order=None, ndmin=0, *, device=None):
@@ -355,10 +362,10 @@ def full(shape, fill_value, dtype=None, *, device=None):
     recording = running_recording()
     if isinstance(fill_value, Tracer):
         fill_value = fill_value if dtype is None else fill_value.astype(dtype)
-        return np.broadcast_to(fill_value, shape)
+        return _immutable(np.broadcast_to(fill_value, shape))
     if recording is None:
         return np.full(shape, fill_value, dtype)
-    return np.broadcast_to(recording.tracer(np.asarray(fill_value, dtype), "constant"), shape)
+    return _immutable(np.broadcast_to(recording.tracer(np.asarray(fill_value, dtype), "constant"), shape))
 
 
 def repeat(a, repeats, axis=None, *, total_repeat_length=None):

@@ -13,6 +13,7 @@ import types
 
 import numpy as np
 
+from . import _traced_sizes
 from ._indexable import indexable, made_in_function
 from ._jax_numpy import ScalarType, as_traced, ndarray
 from ._joined import Joined
@@ -52,6 +53,9 @@ def _filled(function):
     @functools.wraps(function)
     def filled(shape, *args, **kwargs):
         kwargs.pop("like", None)
+        if has_tracer(shape):
+            dtype = args[0] if args else kwargs.get("dtype")
+            return _traced_sizes.filled(shape, int(function is np.ones), dtype or np.float64)
         return as_traced(function(shape, *args, **kwargs))._made()
 
     return filled
@@ -61,10 +65,19 @@ def _full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     """NumPy's ``full``."""
     if isinstance(fill_value, (list, tuple)) and has_tracer(fill_value):
         fill_value = as_array(fill_value)
+    if has_tracer(shape):
+        return _traced_sizes.filled(shape, fill_value, np.result_type(fill_value) if dtype is None else dtype)
     if isinstance(fill_value, Tracer):
         fill_value = fill_value if dtype is None else fill_value.astype(dtype)
         return np.broadcast_to(fill_value, shape)._made()
     return as_traced(np.full(shape, fill_value, dtype))._made()
+
+
+def _range(*args, **kwargs):
+    """NumPy's ``arange``, whose numbers may be traced."""
+    if has_tracer((args, kwargs)):
+        return _traced_sizes.arange(*args, **kwargs)
+    return made_in_function(np.arange(*args, **kwargs))
 
 
 def _laid_out(function):
@@ -154,6 +167,8 @@ def _replacement(name):
     found = getattr(np, name)
     if name == "full":
         return _full
+    if name == "arange":
+        return _range
     if name == "fromfunction":
         return _from_function
     if name == "ndarray":

@@ -11,7 +11,7 @@ import numpy as np
 from . import _arrays, _functions
 from ._advice import refused_argument
 from ._indexable import note_write
-from ._tracing import Tracer, running_recording
+from ._tracing import IMMUTABLE, Tracer, running_recording
 
 
 #: Functions that broadcast their results to the shape of `out`, as ufuncs do; others need its shape.
@@ -89,6 +89,11 @@ def _checked(name, out):
         running_recording().request_elements()
         note_write(out)
         raise TypeError(refused_argument(name, "out"))
+    if out._storage is IMMUTABLE:
+        raise TypeError(
+            f"numpy.{name} cannot write into an array that indim.numpy has made, as in JAX: write y = "
+            f"np.{name}(...) without `out=`, or make `out` by numpy, such as np.zeros"
+        )
     if not out._is_writable():
         raise TypeError(
             f"numpy.{name} cannot write into `{out._value_text}` while {out._recording.function} is traced: "

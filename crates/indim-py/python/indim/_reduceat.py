@@ -29,8 +29,9 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None):
     if isinstance(indices, Tracer):
         known = "segment_sum" if segments is None else segments.__name__
         raise TypeError(
-            f"numpy.{name}.reduceat takes no traced indices: name `{indices._value_text}` in `static=`, or "
-            f"write indim.{known}(x, ids, n) with the number of its segment for each element"
+            f"numpy.{name}.reduceat takes no traced indices: write indim.{known}(x, ids, n) with the "
+            "number of its segment for each element, which is np.cumsum(starts) - 1, if `starts` is true "
+            "where a segment begins; or name indices that are an argument in `static=`"
         )
     if segments is None:
         size = array.shape[axis_index(operator.index(axis), array.ndim)]

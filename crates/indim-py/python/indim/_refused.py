@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import sys
+
 _SIZE = "the size of its result depends on data"
 _ELEMENTS = "it needs elements, which are not known while a function is traced"
 _MEMORY = "a traced value has no memory"
@@ -102,7 +104,11 @@ def method_message(value, name):
         return f"`{value}` is traced, and a traced value has no `{name}`: {advice}"
     if name in REFUSED_METHODS:
         return f"`{value}` is traced, and a traced value has no `{name}`: {REFUSED_METHODS[name]}"
+    if "pandas" in sys.modules:
+        column = f", and the column of a DataFrame too, f({value}[{name!r}])"
+    else:
+        column = ""
     return (
         f"an array has no `{name}` while the function is traced: indim computes element by element and "
-        "reduces along axes; compute it before the call and pass it as an argument"
+        f"reduces along axes; compute it before the call and pass it as an argument{column}"
     )

@@ -10,7 +10,7 @@ import numpy as np
 from . import _functions, _view_functions, _views
 from ._advice import refuse_given
 from ._data_stages import positions_below
-from ._tracing import SHARED, Tracer, implements, innermost
+from ._tracing import SHARED, Tracer, has_tracer, implements, innermost, running_recording
 
 _MODES = ("raise", "clip", "wrap", "drop")
 
@@ -58,6 +58,9 @@ class IndexUpdate:
 
     def multiply(self, values, *, mode="raise", **hints):
         """The array with these elements multiplied: floats in double precision, rounded once."""
+        if _is_differentiated() and _are_unique(self._array.shape, self._key, _checked_mode(mode, hints)):
+            # A scatter of products has no derivative, since an element may have several updates.
+            return self._replaced(lambda elements: elements * values, mode, hints)
         return self._updated("scatter_mul", values, mode, hints)
 
     def min(self, values, *, mode="raise", **hints):
@@ -193,10 +196,34 @@ def _positions(shape, key):
     """The positions of ``x[key]`` among the elements of ``x``, an array of this shape."""
     positions = np.arange(np.prod(shape, dtype=np.intp)).reshape(shape)
     keys = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(item, Tracer) for item in keys):
-        recording = innermost(keys)
+    ends = [end for item in keys if isinstance(item, slice) for end in (item.start, item.stop, item.step)]
+    if any(isinstance(item, Tracer) for item in (*keys, *ends)):
+        recording = innermost((*keys, *ends))
         return _views._getitem(recording.tracer(positions, "positions"), key)
     return positions[key]
+
+
+def _is_differentiated():
+    """Whether the function that runs is differentiated."""
+    recording = running_recording()
+    while recording is not None and recording.derivative_mode is None:
+        recording = recording.outer
+    return recording is not None
+
+
+def _are_unique(shape, key, mode):
+    """Whether it is known that an update of ``x[key]`` has no element twice; ``x`` has this shape."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if mode not in ("raise", "drop") or any(isinstance(item, Tracer) and item.ndim for item in keys):
+        return False
+    if any(isinstance(item, slice) and has_tracer((item.start, item.stop, item.step)) for item in keys):
+        return False
+    known = tuple(0 if isinstance(item, Tracer) else item for item in keys)
+    try:
+        found = np.arange(np.prod(shape, dtype=np.intp)).reshape(shape)[known]
+    except IndexError:
+        return False
+    return np.unique(found).size == found.size
 
 
 def _converted(values, dtype):

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _traced_sizes
 from ._advice import refuse_given
 from ._functions import asarray
 from ._numbers import is_weak, plain_value, weak
@@ -75,8 +75,10 @@ def _split(name, axis_of=None):
     function = np.array_split if name == "array_split" else np.split
 
     def handler(ary, indices_or_sections, axis=0):
-        _static(name, indices_or_sections=indices_or_sections)
         axis = axis_index(axis if axis_of is None else axis_of(ary.ndim), ary.ndim)
+        if _traced_sizes.are_points(indices_or_sections):
+            return _traced_sizes.split(ary, indices_or_sections, axis)
+        _static(name, indices_or_sections=indices_or_sections)
         parts = function(np.arange(ary.shape[axis]), indices_or_sections)
         ends = [(part[0], part[-1] + 1) if part.size else (0, 0) for part in parts]
         return [ary[along(axis, slice(int(first), int(end)))] for first, end in ends]
@@ -239,10 +241,12 @@ def _positions_of(obj, size):
 
 @implements(np.delete)
 def _delete(arr, obj, axis=None):
-    _static("delete", obj=obj)
     if axis is None:
         arr, axis = np.ravel(arr), 0
     axis = axis_index(axis, arr.ndim)
+    if isinstance(obj, Tracer):
+        return _traced_sizes.delete(asarray(arr), obj, axis)
+    _static("delete", obj=obj)
     return np.take(arr, np.delete(np.arange(arr.shape[axis]), obj), axis=axis, mode="clip")
 
 

@@ -109,7 +109,7 @@ def quantile(
     keepdims: bool = False,
 ):
     """Quantiles along axes, by NumPy's methods; NaN if any element is NaN. The axes of ``q`` come first."""
-    _arrays.refuse_traced((q,))
+    _arrays.refuse_traced_fractions(q)
     rows, result = _rows(_real("quantile", x), axis, keepdims)
     rows = _as_quantiles(rows, q) if method not in _OF_ELEMENTS else rows
     q = np.asarray(q, np.float64)
@@ -132,7 +132,7 @@ def percentile(
     keepdims: bool = False,
 ):
     """Percentiles along axes: ``quantile(x, q / 100)``."""
-    _arrays.refuse_traced((q,))
+    _arrays.refuse_traced_fractions(q)
     return quantile(x, _hundredths(q), axis, method=method, keepdims=keepdims)
 
 
@@ -149,7 +149,7 @@ def nanquantile(
     keepdims: bool = False,
 ):
     """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if all are NaN."""
-    _arrays.refuse_traced((q,))
+    _arrays.refuse_traced_fractions(q)
     if not ((np.asarray(q) >= 0) & (np.asarray(q) <= 1)).all():
         raise ValueError("Quantiles must be in the range [0, 1]")
     x = _real("nanquantile", x)
@@ -409,7 +409,7 @@ def _nanquantile_of_numpy(a, q, axis, method, keepdims):
 
 
 def _nanpercentile_of_numpy(a, q, axis, method, keepdims):
-    _arrays.refuse_traced((q,))
+    _arrays.refuse_traced_fractions(q)
     return _nanquantile_of_numpy(a, _hundredths(q), axis, method, keepdims)
 
 

@@ -36,7 +36,7 @@ MAX_WRITTEN_ARRAYS = 64
 
 def _trace_copy(copies, function, recorder, arguments, roots):
     """The result of ``trace`` of the copy of a function. An array that NumPy makes in it is known, until the
-    function writes a traced value into it: then it runs again, and this call of NumPy gives a traced value."""
+    function writes a traced value into it: then it runs again, and NumPy's call gives a traced value."""
     name, written = getattr(function, "__qualname__", repr(function)), set()
     while True:
         recorder.restart()

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from . import _arrays, _captured, _foreign, _refused
-from ._advice import in_python, refused_keyword
+from ._advice import in_python, of_scipy, refused_keyword
 from ._errors import ExprError, NumberRangeError
 from ._indexable import captured_array, note_write
 from ._numbers import Number, is_number, plain_value
@@ -50,8 +50,9 @@ REDUCTIONS = {}
 UFUNCS = {}
 
 #: Whose memory a traced value stands for: that of an argument or an outside array, which a function does not
-#: write into; or an array that the function has made (see `_assignments.py`).
-SHARED, OWNED = range(2)
+#: write into; an array that the function has made (see `_assignments.py`); or one that it has made by a
+#: function of `indim.numpy`, which is not written into, as in JAX.
+SHARED, OWNED, IMMUTABLE = range(3)
 
 #: Functions whose results are views of their operand in NumPy, and so are most results of indices.
 _VIEWS = {
@@ -291,6 +292,11 @@ class Tracer:
             return self._used_shape()
         return self._shape_numbers()
 
+    @shape.setter
+    def shape(self, shape):
+        text = self._text_of_operand()
+        raise AttributeError(f"the shape of a traced value is fixed: write y = {text}.reshape({shape})")
+
     def _shape_numbers(self):
         """The sizes as numbers that may differ at the next call, as far as they are those of arguments."""
         self._recording.recorder(self._value_text)
@@ -336,6 +342,10 @@ class Tracer:
     def __bool__(self):
         self._refuse("a truth value")
 
+    def __contains__(self, value):
+        text = self._text_of_operand()
+        self._refuse("`in`", f"write np.any({text} == value), an array of one truth value, and return it")
+
     # NumPy calls these three for `array[0] = x`, and replaces their errors.
 
     def __int__(self):
@@ -351,6 +361,7 @@ class Tracer:
         self._refuse("complex()")
 
     def __index__(self):
+        self._recording.request_elements()
         self._refuse(
             "an index",
             "use indim.fori_loop for `for i in range(n)`, and name arguments that are not arrays in "
@@ -369,6 +380,9 @@ class Tracer:
                 f"write indim.take(array, {self._value_text}, axis=0), which takes arrays and traced values",
             )
         text = self._text_of_operand()
+        advice = of_scipy(sys._getframe(1))
+        if advice is not None:
+            self._refuse("a function of SciPy", advice)
         self._refuse(
             "a NumPy array",
             f"write indim.asarray({self._value_text}) for np.asarray({self._value_text}), "
@@ -662,6 +676,18 @@ class Tracer:
     @property
     def imag(self):
         return self._call("imag")
+
+    @real.setter
+    def real(self, values):
+        from ._assignments import write_part
+
+        write_part(self, "real", values)
+
+    @imag.setter
+    def imag(self, values):
+        from ._assignments import write_part
+
+        write_part(self, "imag", values)
 
     @property
     def T(self):

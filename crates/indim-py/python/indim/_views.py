@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from . import _functions, _masks, _padding, _shape_functions, _view_functions
+from . import _functions, _masks, _padding, _shape_functions, _traced_sizes, _view_functions
 from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, innermost
 
@@ -17,6 +17,8 @@ def _getitem(x, key):
     """``x[key]`` for numbers, slices, ``None``, ``...``, arrays of integers and masks, as in NumPy."""
     keys = key if isinstance(key, tuple) else (key,)
     x = innermost((x, *keys)).lift(x)
+    if any(map(_traced_sizes.is_traced_slice, keys)) and not any(map(_masks.is_mask, keys)):
+        return _traced_sizes.getitem(x, keys)
     if any(map(_masks.is_mask, keys)):
         return _masks.getitem(x, keys)
     items = tuple(_item(x, key) for key in keys)
@@ -35,6 +37,11 @@ def _item(x, key):
     try:
         return operator.index(key)
     except TypeError:
+        if isinstance(key, str):
+            raise IndexError(
+                f"`{x._value_text}` is an array in a compiled function, without columns by name: pass the "
+                f"column, {x._text_of_operand()}[{key!r}], as an argument"
+            ) from None
         raise IndexError(
             f"{key!r} is not an index of `{x._value_text}`: numbers, slices, None, `...` and arrays of "
             "integers are"
@@ -45,7 +52,8 @@ def _end(x, end):
     if isinstance(end, Tracer):
         end._refuse(
             f"a slice of `{x._value_text}`",
-            "name arguments that say sizes in `static=`, or take elements by their indices",
+            "take the slice of the result of the mask, x[mask][a:b], or name arguments that say sizes in "
+            "`static=`",
         )
     end = operator.index(end)
     # NumPy clamps ends of any size.

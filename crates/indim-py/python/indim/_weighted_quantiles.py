@@ -19,7 +19,7 @@ def weighted(name, a, q, axis, weights, method, keepdims):
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     if name.startswith("nan"):
         raise TypeError(f"numpy.{name} takes no `weights` while a function is traced: give NaN the weight 0")
-    _arrays.refuse_traced((q,))
+    _arrays.refuse_traced_fractions(q)
     a, weights, q = asarray(a), asarray(weights), _fractions(name, q)
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")

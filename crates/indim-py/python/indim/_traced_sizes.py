@@ -1,0 +1,142 @@
+"""Slices and ranges by computed numbers, ``x[k:]`` and ``np.arange(k)``: a later stage knows their sizes.
+
+See `_data_stages.py`. Such a slice is a view in NumPy, so after a write into it the array itself is an error,
+and the other way round.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ._data_stages import positions_below
+from ._tracing import Tracer, has_tracer
+
+#: The largest position.
+_LAST = np.iinfo(np.int64).max
+
+
+def is_traced_slice(key):
+    """Whether an index is a slice with a traced end."""
+    return isinstance(key, slice) and has_tracer((key.start, key.stop, key.step))
+
+
+def getitem(x, keys):
+    """``x[keys]``, where some keys are slices with traced ends."""
+    axis, found = 0, x
+    for place, key in enumerate(keys):
+        if key is Ellipsis:
+            axis = x.ndim - sum(other is not None for other in keys[place + 1 :])
+            continue
+        if is_traced_slice(key):
+            if not 0 <= axis < x.ndim:
+                raise IndexError(f"too many indices for `{x._value_text}`, which has {x.ndim} axes")
+            found = _sliced(found, x._value_text, key, axis)
+        axis += key is not None
+    found = found[tuple(slice(None) if is_traced_slice(key) else key for key in keys)]
+    x._share(found, None)
+    return found
+
+
+def _sliced(x, name, key, axis):
+    """The elements of a slice along an axis; messages call the array ``name``."""
+    if isinstance(key.step, Tracer):
+        key.step._refuse("the step of a slice", "name it in `static=`, or take x[step * np.arange(n)]")
+    step = 1 if key.step is None else operator.index(key.step)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    # A read of `shape` would tie the traced function to it.
+    size = np.sum(np.ones_like(x, np.int64)) if x.ndim == 1 else x._used_shape()[axis]
+    first, last = _ends(key, size, step > 0)
+    kept = positions_below(
+        np.maximum((last - first + (step - 1 if step > 0 else step + 1)) // step, 0),
+        f"how many elements a slice of `{name}` has",
+        "write lax.dynamic_slice, which has a known size, or np.where(np.arange(n) >= k, x, other)",
+    )
+    return np.take(x, kept * step + first, axis=axis, mode="clip")
+
+
+def _ends(key, size, is_forward):
+    """The first position of a slice, and that after its last one in the direction of the slice."""
+    least, most = (0, size) if is_forward else (-1, size - 1)
+
+    def position(end, default):
+        if end is None:
+            return default
+        end = _whole(end, "the end of a slice")
+        if isinstance(end, Tracer):
+            end = np.where(end < 0, end + size, end)
+        elif end < 0:
+            end = end + size
+        return np.minimum(np.maximum(end, least), most)
+
+    ends = (least, most) if is_forward else (most, least)
+    return tuple(position(end, default) for end, default in zip((key.start, key.stop), ends))
+
+
+def _whole(value, what):
+    """A whole number, which may be traced, in 64 bits."""
+    if not isinstance(value, Tracer):
+        return max(-_LAST, min(_LAST, operator.index(value)))
+    if value.ndim or value.dtype.kind not in "iu":
+        raise TypeError(
+            f"{what}, `{value._value_text}`, is {value.dtype}{list(value._shape)}, and not one whole number"
+        )
+    return value.astype(np.int64)
+
+
+def arange(start, stop=None, step=1, dtype=None, **_):
+    """``np.arange`` of whole numbers, some of which are traced."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    # NumPy gives integers of at least 64 bits.
+    types = [value.dtype for value in (start, stop, step) if isinstance(value, Tracer)]
+    dtype = (np.uint64 if np.uint64 in types else np.int64) if dtype is None else dtype
+    start, stop, step = (_whole(value, "a number of np.arange") for value in (start, stop, step))
+    if not isinstance(step, Tracer) and step == 0:
+        raise ZeroDivisionError("np.arange with the step 0")
+    # The quotient rounded up.
+    length = np.maximum(-((start - stop) // step), 0)
+    found = _below(length, "how many numbers np.arange gives") * step + start
+    return found.astype(dtype)
+
+
+def filled(shape, value, dtype):
+    """``np.full`` for a shape with traced sizes."""
+    sizes = list(shape) if isinstance(shape, (list, tuple)) else [shape]
+    sizes = [_whole(size, "a size") for size in sizes]
+    everywhere = 0
+    for axis, size in enumerate(sizes):
+        line = _below(size, "the size of an array") if isinstance(size, Tracer) else np.arange(size)
+        everywhere = everywhere + line.reshape(-1, *(1,) * (len(sizes) - axis - 1))
+    return np.full_like(everywhere, value, dtype)
+
+
+def _below(length, subject):
+    return positions_below(length, subject, "take a size that is large enough, or name it in `static=`")
+
+
+def are_points(points):
+    """Whether these are the positions of ``np.split``, some of which are traced."""
+    return points.ndim == 1 if isinstance(points, Tracer) else has_tracer(points)
+
+
+def split(x, points, axis):
+    """``np.split`` at positions, some of which are traced."""
+    if isinstance(points, Tracer):
+        points = [points[place] for place in range(points.shape[0])]
+    before = (slice(None),) * axis
+    return [x[(*before, slice(*ends))] for ends in zip((None, *points), (*points, None))]
+
+
+def delete(x, positions, axis):
+    """``np.delete`` of traced positions, or of those where a traced mask is true."""
+    from ._scatters import scatter
+    from ._sizes_from_data import compress
+
+    positions = positions.reshape(-1) if positions.ndim == 0 else positions
+    if positions.dtype == np.bool_:
+        return compress(~positions, x, axis)
+    is_line = x.ndim == 1 and isinstance(x, Tracer)
+    kept = np.ones_like(x, np.bool_) if is_line else np.ones(x.shape[axis], np.bool_)
+    return compress(scatter("scatter_set", kept, positions, False), x, axis)

@@ -1,0 +1,113 @@
+"""Slices, ranges and parts by computed numbers, whose sizes later stages know: the results of NumPy."""
+
+import numpy as np
+import pytest
+
+import indim
+
+X = np.array([-1, 2, -3, 4.0, 5, 0, 7])
+
+
+def rows(x):
+    return np.stack([x, x + 1, x + 2])
+
+
+def assigned(x, k):
+    y = x.copy()
+    y[k:] = 9
+    y[:k] += 1
+    return y
+
+
+BY_NUMBER = {
+    "from": lambda x, k: x[k:],
+    "to": lambda x, k: x[:k],
+    "between": lambda x, k: x[k:5],
+    "by steps": lambda x, k: x[1:k:2],
+    "backwards": lambda x, k: x[k::-1],
+    "backwards by steps": lambda x, k: x[:k:-2],
+    "columns": lambda x, k: rows(x)[:, k:],
+    "last axis": lambda x, k: rows(x)[..., k:, None],
+    "rows": lambda x, k: rows(x)[k:, 1],
+    "part of a row": lambda x, k: rows(x)[1, k : k + 2],
+    "corner": lambda x, k: rows(x)[:k, :k],
+    "split": lambda x, k: np.split(x, [k]),
+    "split in three": lambda x, k: np.split(rows(x), [1, k], axis=1),
+    "delete": lambda x, k: np.delete(x, k),
+    "assign": assigned,
+    "arange": lambda x, k: np.arange(k),
+    "arange by steps": lambda x, k: np.arange(2, k, 2),
+    "arange backwards": lambda x, k: np.arange(k, -4, -3),
+}
+
+
+def assert_same(function, *arrays):
+    try:
+        expected = function(*arrays)
+    except (IndexError, ValueError) as error:
+        with pytest.raises(type(error)):
+            indim.jit(function)(*arrays)
+        return
+    found = indim.jit(function)(*arrays)
+    if not isinstance(expected, list):
+        found, expected = [found], [expected]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
+
+
+@pytest.mark.parametrize("k", [-9, -7, -2, 0, 1, 3, 7, 9])
+@pytest.mark.parametrize("function", BY_NUMBER.values(), ids=BY_NUMBER)
+def test_sizes_by_computed_numbers(function, k):
+    assert_same(function, X, np.array(k))
+
+
+OF_DATA = {
+    "from the first": lambda x: x[np.argmax(x > 0) :],
+    "from a position": lambda x: x[np.flatnonzero(x > 0)[0] :],
+    "rest of a selection": lambda x: x[x > 0][1:],
+    "two slices": lambda x: (lambda v: v[: v.argmax()])(x[x > 0]),
+    "delete positions": lambda x: np.delete(x, np.flatnonzero(x > 0)),
+    "delete by mask": lambda x: np.delete(x, x > 0),
+    "delete columns": lambda x: np.delete(rows(x), np.flatnonzero(x > 0), axis=1),
+    "count": lambda x: np.arange((x > 0).sum()),
+    "zeros": lambda x: np.zeros((x > 0).sum()),
+    "ones": lambda x: np.ones((2, (x > 0).sum(), 3), np.int32),
+    "full": lambda x: np.full((x > 0).sum(), x[1]),
+}
+
+
+@pytest.mark.parametrize("function", OF_DATA.values(), ids=OF_DATA)
+def test_sizes_by_data(function):
+    compiled = indim.jit(function)
+    for x in (X, X[1:], -X):
+        np.testing.assert_array_equal(compiled(x), function(x), strict=True)
+
+
+def test_gradients_of_slices_by_computed_numbers():
+    gradient = indim.grad(lambda x: (x[: np.argmax(x)] ** 2).sum())
+    np.testing.assert_array_equal(gradient(X), 2 * X * (np.arange(7) < 6))
+
+
+def test_a_slice_by_a_computed_number_is_a_view():
+    def function(x, k):
+        y = x.copy()
+        part = y[k:]
+        part[0] = 1
+        return y
+
+    with pytest.raises(ValueError, match="shares memory"):
+        indim.jit(function)(X, np.array(2))
+
+
+@pytest.mark.parametrize(
+    "function, message",
+    [
+        (lambda x, k: x[::k], "the step of a slice needs the elements of `k`"),
+        (lambda x, k: x[k * 1.0 :], "float64.*and not one whole number"),
+        (lambda x, k: indim.vmap(lambda k: x[k:])(np.arange(3)), "write lax.dynamic_slice"),
+        (lambda x, k: np.add.reduceat(x, np.flatnonzero(x > 0)), r"write indim.segment_sum\(x, ids, n\)"),
+    ],
+)
+def test_messages_say_what_to_write(function, message):
+    with pytest.raises(TypeError, match=message):
+        indim.jit(function)(X, np.array(2))
