@@ -48,6 +48,7 @@ def _written(function, operand, result, out):
     """The result of a function of a traced value, which is written into ``out``."""
     from . import _outputs
 
+    function = "matmul" if function == "@" else function
     if isinstance(getattr(np, function, None), np.ufunc):
         return _outputs.written(function, result, out)
     return _outputs.written_whole(function, operand, result, out)
