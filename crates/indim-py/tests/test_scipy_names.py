@@ -16,8 +16,8 @@ PART = np.concatenate([RANDOM.random(40), [0.0, 1.0, 1e-300, 1 - 1e-16]])
 COUNT = np.array([0.0, 1.0, 3.0, 7.0, -1.0, 2.5])
 
 SPECIAL = {
-    "beta": (POSITIVE, OTHER),
-    "betaln": (POSITIVE, OTHER),
+    "beta": (np.concatenate([POSITIVE, [0.0, -0.5]]), np.concatenate([OTHER, [0.0, -0.5]])),
+    "betaln": (np.concatenate([POSITIVE, [0.0, -0.5]]), np.concatenate([OTHER, [0.0, -0.5]])),
     "digamma": (POSITIVE,),
     "entr": (X,),
     "erf": (X,),
@@ -51,6 +51,45 @@ def test_special_functions_are_those_of_scipy(name):
         assert found.dtype == np.float64
     narrow = [operand.astype(np.float32) for operand in SPECIAL[name]]
     assert function(*narrow).dtype == np.float32
+
+
+UFUNCS = [name for name in dir(scipy.special) if isinstance(getattr(scipy.special, name), np.ufunc)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+def test_ufuncs_of_scipy_are_traced_as_themselves_or_refused_by_their_names(dtype):
+    x = np.array([0.3, 0.6, 0.9] if dtype != "i4" else [0, 1, 2], dtype)
+    traced = []
+    for name in UFUNCS:
+        ufunc = getattr(scipy.special, name)
+        try:
+            found = indim.jit(ufunc)(*[x] * ufunc.nin)
+        except TypeError as error:
+            known = {"jn": "jv"}.get(name, name)
+            assert str(error).startswith(f"scipy.special.{known} cannot be traced")
+            continue
+        expected = ufunc(*[x] * ufunc.nin)
+        np.testing.assert_allclose(found, expected, rtol=1e-12 if dtype != "f4" else 1e-5)
+        # The operations have their own types for integers.
+        assert found.dtype == expected.dtype or dtype == "i4"
+        traced.append(name)
+    assert set(traced) >= {"betaln", "gamma", "i0", "log_ndtr", "logit", "ndtri", "rel_entr", "xlogy"}
+
+
+def test_a_refused_ufunc_of_another_package_says_what_to_write():
+    def of_one(x):
+        return x * 2.0
+
+    for function, message in [
+        (scipy.special.log_expit, r"scipy.special.log_expit .*: write indim.nn.log_sigmoid\(x\)"),
+        (scipy.special.erfcx, "scipy.special.erfcx .*: compute it before the call"),
+        (np.frompyfunc(of_one, 1, 1), r"of_one is a Python function .*np.where.* indim.numpy.vectorize\("),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            indim.jit(lambda x: function(x))(X)
+    np.testing.assert_array_equal(indim.jit(lambda x: indim.numpy.vectorize(of_one)(x))(X), X * 2)
+    np.testing.assert_allclose(indim.nn.log_sigmoid(X), scipy.special.log_expit(X), rtol=1e-12)
 
 
 def test_multigammaln_and_sums_of_exponentials_are_those_of_scipy():

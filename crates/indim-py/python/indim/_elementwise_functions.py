@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import operator
-import sys
 
 import numpy as np
 
-from . import _arrays, _loops, _view_functions, none
+from . import _arrays, _loops, _view_functions
 from ._advice import refused_keyword
 from ._functions import asarray
 from ._shape_functions import axis_index, promoted
@@ -301,44 +300,3 @@ def _lcm(x, y):
     # NumPy divides first, so the product is in the type if the result is.
     divisor = _gcd(x, y)
     return np.abs(np.where(divisor == 0, divisor, x // np.where(divisor == 0, 1, divisor) * y))
-
-
-# Ufuncs of scipy.special that are no operations.
-
-
-def _ufunc_of_scipy(name):
-    """Makes the decorated function the ufunc of this name; its operands have the types of SciPy's loop."""
-
-    def register(function):
-        def handler(*operands, **keywords):
-            if keywords:
-                raise TypeError(f"scipy.special.{name} takes no {', '.join(keywords)} while it is traced")
-            operands = loop_operands(getattr(sys.modules["scipy.special"], name), operands)
-            if operands[0].dtype.kind == "c":
-                raise TypeError(f"scipy.special.{name} takes real numbers while it is traced")
-            return function(*operands)
-
-        UFUNCS[name] = handler
-        return function
-
-    return register
-
-
-@_ufunc_of_scipy("ndtr")
-def _ndtr(x):
-    return none.erfc(x * x.dtype.type(-np.sqrt(0.5))) * x.dtype.type(0.5)
-
-
-@_ufunc_of_scipy("xlogy")
-def _xlogy(x, y):
-    return np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), x * np.log(y))
-
-
-@_ufunc_of_scipy("xlog1py")
-def _xlog1py(x, y):
-    return np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), x * np.log1p(y))
-
-
-@_ufunc_of_scipy("entr")
-def _entr(x):
-    return np.where(x < 0, -np.full((), np.inf, x.dtype), -_xlogy(x, x))

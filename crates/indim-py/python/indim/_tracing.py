@@ -582,7 +582,7 @@ class Tracer:
             # NumPy passes indices that are given by keyword twice.
             return reduceat(ufunc, *inputs, **{key: kwargs[key] for key in kwargs if key != "indices"})
         handlers = {"accumulate": ACCUMULATIONS, "reduce": REDUCTIONS}[method]
-        if ufunc.__name__ in handlers:
+        if ufunc.__name__ in handlers and _is_of_numpy(ufunc):
             return handlers[ufunc.__name__](*inputs, **kwargs)
         from . import _ufunc_methods
 
@@ -608,6 +608,10 @@ class Tracer:
         loop = {key: kwargs.pop(key) for key in ("dtype", "casting", "signature") if key in kwargs}
         if loop:
             inputs = loop_operands(ufunc, inputs, **loop)
+        if not _is_of_numpy(ufunc):
+            from . import _other_ufuncs
+
+            return _other_ufuncs.call(ufunc, inputs, kwargs)
         if ufunc.__name__ in UFUNCS:
             return UFUNCS[ufunc.__name__](*inputs, **kwargs)
         for keyword in kwargs:
@@ -760,6 +764,11 @@ def _splits(shape, new_shape):
 
 #: Ufuncs with another name in the language of expressions.
 _UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
+
+
+def _is_of_numpy(ufunc):
+    """Whether a ufunc is NumPy's of its name; other packages have ufuncs of the same names."""
+    return getattr(np, ufunc.__name__, None) is ufunc
 
 
 def _is_operand(value):

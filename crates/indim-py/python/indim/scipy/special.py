@@ -87,13 +87,18 @@ def factorial(n, exact=False):
 def betaln(a, b):
     """The logarithm of the absolute value of the beta function."""
     a, b = _floats(a, b)
-    return gammaln(a) + gammaln(b) - gammaln(a + b)
+    is_zero, one = (a == 0) & (b == 0), np.ones((), a.dtype)
+    a, b = np.where(is_zero, one, a), np.where(is_zero, one, b)
+    return np.where(is_zero, np.full((), np.inf, a.dtype), gammaln(a) + gammaln(b) - gammaln(a + b))
 
 
 def beta(a, b):
     """The beta function, by the exponential of ``betaln``."""
     a, b = _floats(a, b)
-    return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * np.exp(betaln(a, b))
+    logarithm = betaln(a, b)
+    found = gammasgn(a) * gammasgn(b) * gammasgn(a + b) * np.exp(logarithm)
+    # The sum is a pole of the gamma function.
+    return np.where(logarithm == -np.inf, np.zeros((), a.dtype), found)
 
 
 def multigammaln(a, d):
