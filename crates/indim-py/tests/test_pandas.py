@@ -69,8 +69,6 @@ def test_labels_of_an_axis_of_size_1_are_compared_too():
 def test_columns_have_one_type():
     mixed = pd.DataFrame({"i": [1, 2], "f": [0.5, 1.5]})
     pd.testing.assert_frame_equal(indim.evaluate("mixed * 2"), mixed.astype("f8") * 2)
-    nullable = pd.Series([1, None, 3], dtype="Int64")
-    pd.testing.assert_series_equal(indim.add(nullable, 1), pd.Series([2.0, np.nan, 4.0]))
     for table, expected in (
         (pd.DataFrame({"i": [1, 2], "s": ["u", "v"]}), r"columns that hold no numbers: 's' \(.*select_d"),
         (pd.DataFrame({"i": [1, 2], "b": [True, False]}), "columns of `t` are numbers and bool: convert"),
@@ -78,6 +76,32 @@ def test_columns_have_one_type():
     ):
         with pytest.raises(TypeError, match=expected):
             indim.evaluate("t + 1", t=table)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean", "int64[pyarrow]", "bool[pyarrow]"])
+def test_missing_values_of_pandas_own_types_are_an_error(dtype):
+    if "pyarrow" in dtype:
+        pytest.importorskip("pyarrow")
+    series = pd.Series([1, None, 0], dtype=dtype, index=list("xyz"))
+    for call in (
+        lambda: indim.evaluate("s * 2", s=series),
+        lambda: indim.jit(lambda s: s * 2)(series),
+        lambda: indim.evaluate("s * 2", s=series.array),
+        lambda: indim.evaluate("s * 2", s=pd.Index(series)),
+    ):
+        with pytest.raises(TypeError, match="with 1 missing"):
+            call()
+    advice = r"`s` is a pandas Series .*`s.fillna\(value\)`.*`s.dropna\(\)`.*`s.astype\(\"float64\"\)`"
+    with pytest.raises(TypeError, match=advice):
+        indim.jit(lambda s: s + 2)(series)
+    f = indim.jit(lambda s: s + s)
+    for mended in (series.fillna(series.iloc[2]), series.dropna(), series.astype("float64")):
+        elements = mended.to_numpy()
+        np.testing.assert_array_equal(f(mended), elements + elements)
+    with pytest.raises(TypeError, match="with 1 missing"):
+        indim.jit(lambda x: x + pd.Series([1, None], dtype=dtype))(np.ones(2))
+    # NaN of NumPy's own floats is a number.
+    pd.testing.assert_series_equal(f(pd.Series([1.0, np.nan])), pd.Series([2.0, np.nan]))
 
 
 def test_differing_labels_are_an_error():
@@ -153,7 +177,10 @@ def test_pandas_own_types_become_numpys_and_categories_are_refused():
     frame["b"] = [0.5, 1.5]
     pd.testing.assert_frame_equal(f(frame), (frame + 1).astype("f8"))
     frame["a"] = pd.array([1, None], "Int64")
-    assert np.isnan(f(frame).loc[1, "a"]) and f(frame).loc[1, "b"] == 2.5
+    with pytest.raises(TypeError, match="`x` is a pandas DataFrame with 1 missing"):
+        f(frame)
+    assert np.isnan(f(frame.astype("f8")).loc[1, "a"]) and f(frame.astype("f8")).loc[1, "b"] == 2.5
+    frame["a"] = pd.array([1, 2], "Int64")
     with pytest.raises(TypeError, match="`x` is a Series of category"):
         f(pd.Series([1, 2, 1], dtype="category"))
     frame["c"] = pd.Categorical([1, 2])

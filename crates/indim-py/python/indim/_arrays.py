@@ -147,6 +147,7 @@ def foreign_placeholder(value, description):
     if package in ("dask", "cubed") and hasattr(value, "shape"):
         return np.broadcast_to(np.zeros((), value.dtype), value.shape)
     if package == "pandas":
+        _foreign.refuse_nulls(value, description)
         return value.to_numpy()
     if package == "xarray":
         raise TypeError(

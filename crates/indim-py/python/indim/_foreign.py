@@ -24,7 +24,8 @@ class ForeignArrayError(TypeError):
 
 
 def refuse(value, name):
-    """Raises ``TypeError`` unless ``value`` is an array in memory without labels."""
+    """Raises ``TypeError`` unless ``value`` is an array in memory without labels and nulls."""
+    refuse_nulls(value, name)
     for cls in type(value).__mro__:
         advice = _ADVICE.get(str(cls.__module__).partition(".")[0])
         if advice is not None:
@@ -33,6 +34,46 @@ def refuse(value, name):
         return _raise(value, name, _dask(value, name))
     if hasattr(type(value), "chunks"):
         return _raise(value, name, _stored(value, name))
+
+
+def refuse_nulls(value, name):
+    """Raises ``TypeError`` if ``value`` has nulls, which NumPy's conversion would make NaN."""
+    count, drop, as_nan = _nulls(value)
+    if not count:
+        return
+    fill = "fillna" if drop == "dropna" else "fill_null"
+    cls = type(value)
+    raise TypeError(
+        f"`{name}` is a {cls.__module__.partition('.')[0]} {cls.__name__} with {count} missing, which arrays "
+        f"of numbers do not have: fill them, `{name}.{fill}(value)`, leave them out, `{name}.{drop}()`, or pass "
+        f"`{name}.{as_nan}`, in which they are NaN"
+    )
+
+
+def _nulls(value):
+    """The number of nulls of an array of pyarrow, polars or pandas, the method that leaves them out, and the
+    call that makes them NaN."""
+    package = str(type(value).__module__).partition(".")[0]
+    if package == "pyarrow" and hasattr(value, "null_count"):
+        is_chunked = hasattr(value, "chunks")
+        call = "to_numpy()" if is_chunked else "to_numpy(zero_copy_only=False)"
+        return value.null_count, "drop_null", call
+    if package == "polars" and hasattr(value, "to_physical"):
+        return value.null_count(), "drop_nulls", "to_numpy()"
+    if package == "pandas":
+        return _nulls_of_pandas(value), "dropna", 'astype("float64")'
+    return 0, "", ""
+
+
+def _nulls_of_pandas(value):
+    """The number of missing values in columns of pandas' own numbers, which tell them from NaN."""
+    pandas = sys.modules["pandas"]
+    if isinstance(value, pandas.DataFrame):
+        return sum(_nulls_of_pandas(value.iloc[:, index]) for index in range(value.shape[1]))
+    dtype = getattr(value, "dtype", None)
+    if getattr(dtype, "na_value", None) is not pandas.NA or dtype.kind not in "biufc":
+        return 0
+    return int(value.isna().sum())
 
 
 def has_advice(cls):
@@ -48,7 +89,7 @@ def without_default_labels(value):
     for labels in value.axes:
         if not isinstance(labels, pandas.RangeIndex) or (labels.start, labels.step) != (0, 1):
             return value
-    return value.to_numpy()
+    return value if _nulls_of_pandas(value) else value.to_numpy()
 
 
 def package_of(value):
@@ -149,7 +190,20 @@ def _pandas(value, name):
 def _polars(value, name):
     if not hasattr(value, "columns"):
         return None
-    return f"whose columns have names that would be lost: `{name}.to_numpy()` is the array alone"
+    return (
+        f"whose columns have names that would be lost: pass a column, `{name}[...]`, or all of them, "
+        f"`{name}.to_dict(as_series=True)`; `{name}.to_numpy()` is the array alone"
+    )
+
+
+def _pyarrow(value, name):
+    # Chunks of pyarrow are in memory.
+    if not hasattr(value, "column_names"):
+        return None
+    return (
+        f"whose columns have names that would be lost: pass a column, `{name}[...]`, or all of them, "
+        f"`dict(zip({name}.column_names, {name}.columns))`"
+    )
 
 
 #: Advice by package: a function of a value and its name; it returns `None` for values without advice.
@@ -161,8 +215,7 @@ _ADVICE = {
     "netCDF4": _stored,
     "pandas": _pandas,
     "polars": _polars,
-    # Chunks of pyarrow are in memory.
-    "pyarrow": lambda *_: None,
+    "pyarrow": _pyarrow,
     "tables": _stored,
     "tensorstore": _stored,
     "xarray": _xarray,

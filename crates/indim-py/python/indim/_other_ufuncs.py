@@ -119,8 +119,8 @@ def _message_of_other(name):
     if name.endswith(" (vectorized)"):
         return (
             f"{name.removesuffix(' (vectorized)')} is a Python function of one element, made a ufunc by "
-            "np.frompyfunc, and cannot be traced: write it by operators and np.where, and call it with arrays; "
-            "or indim.numpy.vectorize(function)(x)"
+            "np.frompyfunc, and cannot be traced: write it by operators and np.where, and call it with "
+            "arrays; or indim.numpy.vectorize(function)(x)"
         )
     return (
         f"{name} is a ufunc of neither NumPy nor SciPy and cannot be traced: write it by operators and "

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ._engines import chunked_program
 from ._errors import ShapeError
+from ._foreign import refuse_nulls
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
 from ._trees import in_container, leaves_of
@@ -67,6 +68,7 @@ def _arrays(leaves, names):
 
 def _elements(leaf, name):
     """The elements as one array; columns are converted to their common type."""
+    refuse_nulls(leaf, name)
     kinds = [leaf.dtype] if isinstance(leaf, pd.Series) else list(leaf.dtypes)
     # Categories are labels, even if they are numbers.
     array = leaf.to_numpy() if not any(isinstance(kind, pd.CategoricalDtype) for kind in kinds) else None
@@ -90,9 +92,7 @@ def _elements(leaf, name):
 def _in_common_type(frame, kinds):
     """Columns of numbers, some of them of pandas' own types, as one array."""
     common = np.result_type(*(getattr(kind, "numpy_dtype", kind) for kind in kinds))
-    if frame.isna().to_numpy().any():
-        common = np.result_type(common, np.float64)
-    return frame.to_numpy(dtype=common, na_value=np.nan)
+    return frame.to_numpy(dtype=common)
 
 
 class _Labelled:
