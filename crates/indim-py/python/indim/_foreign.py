@@ -45,8 +45,8 @@ def refuse_nulls(value, name):
     cls = type(value)
     raise TypeError(
         f"`{name}` is a {cls.__module__.partition('.')[0]} {cls.__name__} with {count} missing, which arrays "
-        f"of numbers do not have: fill them, `{name}.{fill}(value)`, leave them out, `{name}.{drop}()`, or pass "
-        f"`{name}.{as_nan}`, in which they are NaN"
+        f"of numbers do not have: fill them, `{name}.{fill}(value)`, leave them out, `{name}.{drop}()`, or "
+        f"pass `{name}.{as_nan}`, in which they are NaN"
     )
 
 
