@@ -52,18 +52,26 @@ impl ModelBuilder {
         number: usize,
         location: impl FnOnce() -> Location,
     ) -> Result<(), FormatError> {
-        self.operations += 1;
-        if self.operations > self.limits.operations {
-            let limit = self.limits.operations;
-            let kind = FormatErrorKind::Limit { what: "operations, with calls inlined,", limit };
-            return Err(kind.at(location()));
-        }
+        self.count(1).map_err(|kind| kind.at(location()))?;
         // The nodes of a body belong to its loop or branch.
         if self.is_in_region() {
             return Ok(());
         }
         self.origins.push(SourceOperation { first: self.builder.next_id(), number, rule: None });
         Ok(())
+    }
+
+    /// Counts operations, such as those of a body that is applied many times.
+    ///
+    /// # Errors
+    /// `limit`.
+    pub fn count(&mut self, operations: usize) -> Result<(), FormatErrorKind> {
+        self.operations = self.operations.saturating_add(operations);
+        let limit = self.limits.operations;
+        match self.operations <= limit {
+            true => Ok(()),
+            false => Err(FormatErrorKind::Limit { what: "operations, with calls inlined,", limit }),
+        }
     }
 
     /// Records the broadcast rule of the current operation.

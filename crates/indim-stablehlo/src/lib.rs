@@ -4,7 +4,7 @@
 //!
 //! * `lexer.rs`, `parser/`: parse text to the syntax tree in `syntax.rs`.
 //! * `part.rs`: the operations between named values; `unsupported.rs`: finds unsupported operations;
-//!   `elaborate.rs`, `results.rs` and `regions.rs`: build the graph.
+//!   `elaborate.rs`, `results.rs`, `reductions.rs` and `regions.rs`: build the graph.
 //! * `outline.rs`: every operation with its stated types; `size_sources.rs` and `shape_lists.rs`: sizes that
 //!   they leave open; `axis_pairs.rs`: operand axes whose sizes must agree.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
@@ -30,6 +30,7 @@ mod outline;
 mod parser;
 mod part;
 mod reducer;
+mod reductions;
 mod regions;
 mod results;
 mod shape_lists;

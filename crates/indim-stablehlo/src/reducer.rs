@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use indim_ops::Op;
+
 use super::attribute::AttributeReader;
 use super::dense::Dense;
 use super::lowering::{ArrayOperation, Lowering, comparison};
@@ -13,11 +15,7 @@ use indim_xla::sort::Comparator;
 
 /// The reducer of a reduction; `None` if indim lacks it.
 pub(super) fn of(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Option<Reducer> {
-    if let Some(applies) = attributes.optional(operation, "applies") {
-        let name = applies.of(attributes.text).replacen("mhlo.", "stablehlo.", 1);
-        let Lowering::Array(ArrayOperation::Elementwise(op)) = Lowering::of(&name)? else {
-            return None;
-        };
+    if let Some(op) = applied(operation, attributes) {
         let mut body = ReducerBody::default();
         let arguments = [body.argument(0), body.argument(1)];
         let result = body.operation(Some(op), &arguments);
@@ -25,6 +23,16 @@ pub(super) fn of(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) 
     }
     match &operation.regions[..] {
         [block] => of_block(block, attributes),
+        _ => None,
+    }
+}
+
+/// The element-wise operation that a reduction in the short form `applies`.
+pub(super) fn applied(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Option<Op> {
+    let applies = attributes.optional(operation, "applies")?;
+    let name = applies.of(attributes.text).replacen("mhlo.", "stablehlo.", 1);
+    match Lowering::of(&name)? {
+        Lowering::Array(ArrayOperation::Elementwise(op)) => Some(op),
         _ => None,
     }
 }

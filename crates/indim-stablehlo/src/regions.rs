@@ -58,7 +58,7 @@ impl<'m> Elaborator<'m> {
     }
 
     /// Elaborates a region to a body with parameters of these types.
-    fn region(
+    pub(super) fn region(
         &mut self,
         operation: &'m SyntaxOperation,
         block: &'m Block,

@@ -11,10 +11,8 @@ use super::reducer;
 use super::syntax::SyntaxOperation;
 use super::windows;
 use indim_xla::operation::{Operation, check_type};
-use indim_xla::reduction::reduce;
 use indim_xla::sort::{sort, top_k};
 use indim_xla::value::{ArrayFact, ArrayValue, XlaValue};
-use indim_xla::windows::reduce_window;
 
 impl Elaborator<'_> {
     pub(super) fn array(
@@ -111,29 +109,6 @@ impl Elaborator<'_> {
         let span = self.attributes.required(operation, "value")?;
         let dense = Dense::element(&self.attributes, span, &array_type)?;
         self.dense(dense, operation)
-    }
-
-    pub(super) fn reduce(
-        &self,
-        operation: &SyntaxOperation,
-        operands: &[XlaValue],
-        has_windows: bool,
-    ) -> ElaborationResult<Vec<XlaValue>> {
-        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
-        let Some(reducer) = reducer::of(operation, &self.attributes) else {
-            let what = "a reduction with this body is".to_owned();
-            return Err(fail(FormatErrorKind::Unsupported { what }));
-        };
-        let known = XlaValue::all_arrays(operands).map_err(fail)?;
-        let builder = &self.model_builder.builder;
-        let results = if has_windows {
-            let window = windows::of_reduce_window(operation, &self.attributes)?;
-            reduce_window(builder, &reducer, &known, &window)
-        } else {
-            let axes = self.attributes.integers(operation, "dimensions")?;
-            reduce(builder, &reducer, &known, &axes)
-        };
-        Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
     }
 
     pub(super) fn scatter(

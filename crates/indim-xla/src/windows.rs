@@ -181,35 +181,32 @@ impl ConvolutionOperation {
     }
 }
 
-/// The results of `reduce_window`; `operands` has the arrays, then an initial value for each.
+/// The results of `reduce_window` of arrays, from an initial value for each; `None` if the reducer does not
+/// fit them.
 ///
 /// # Errors
-/// `wrong-count`, `attribute`, `type-mismatch`, `unsupported`, and errors of the builder.
-pub fn reduce_window(
+/// `attribute`, `type-mismatch`, and errors of the builder.
+pub(super) fn reduce_window(
     builder: &GraphBuilder,
     reducer: &Reducer,
-    operands: &[ArrayValue],
+    [values, starts]: [&[ArrayValue]; 2],
     window: &WindowAttributes,
-) -> Result<Vec<Value>, FormatErrorKind> {
+) -> Result<Option<Vec<Value>>, FormatErrorKind> {
     let ops = match reducer {
         Reducer::Folds(ops) => ops,
-        Reducer::LogSumExp => return log_sum_exp(builder, operands, window),
-        Reducer::ArgReduction(_) => {
-            let what = "a search for extremes in windows is".to_owned();
-            return Err(FormatErrorKind::Unsupported { what });
+        Reducer::LogSumExp => {
+            // The scan is the only reduction of windows by `logaddexp` with a node of its own.
+            let scan = ScanWindow::of(window, &values[0].value.array_type()?.shape);
+            let scan = scan.map(|scan| scan.log_sum_exp(builder, &values[0].value, &starts[0]));
+            return Ok(scan.transpose()?.flatten().map(|scan| vec![scan]));
         }
+        Reducer::ArgReduction(_) | Reducer::NotAssociative(_) => return Ok(None),
     };
-    let (values, starts) = operands.split_at(operands.len() / 2);
-    if operands.len() != 2 * ops.len() {
-        let expected = format!("{0} values and as many starts", ops.len());
-        let given = operands.len();
-        return Err(FormatErrorKind::Count { what: "operands", expected, given });
-    }
     let mut results = Vec::with_capacity(ops.len());
     for ((&op, value), start) in ops.iter().zip(values).zip(starts) {
         let of_value = value.value.array_type()?;
         let dtype = of_value.dtype;
-        let reduction = reduction_from(op, dtype, start)?;
+        let Some(reduction) = reduction_from(op, dtype, start)? else { return Ok(None) };
         if window.sizes.is_empty() && of_value.shape.rank() > 0 {
             return Err(FormatErrorKind::attribute("window", "has no sizes"));
         }
@@ -225,26 +222,5 @@ pub fn reduce_window(
         let init = (!is_neutral).then_some(&start.value);
         results.push(builder.reduce_window(&value.value, reduction, init, &windows)?);
     }
-    Ok(results)
-}
-
-/// The scan by `logaddexp`, which is the only reduction of windows by it.
-fn log_sum_exp(
-    builder: &GraphBuilder,
-    operands: &[ArrayValue],
-    window: &WindowAttributes,
-) -> Result<Vec<Value>, FormatErrorKind> {
-    let [value, start] = operands else {
-        let (expected, given) = ("two".to_owned(), operands.len());
-        return Err(FormatErrorKind::Count { what: "operands", expected, given });
-    };
-    let scan = match ScanWindow::of(window, &value.value.array_type()?.shape) {
-        Some(scan) => scan.log_sum_exp(builder, &value.value, start)?,
-        None => None,
-    };
-    let refused = || FormatErrorKind::Unsupported {
-        what: "logaddexp in windows that are no scan, or from another value than -inf, is"
-            .to_owned(),
-    };
-    Ok(vec![scan.ok_or_else(refused)?])
+    Ok(Some(results))
 }

@@ -29,4 +29,6 @@ pub use indim_graph::{
 };
 pub use indim_ops::fourier::function::{FourierNorm, FourierTransform};
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
-pub use indim_transforms::{Differentiate, ParameterSelection, Vectorize, inline_gradients};
+pub use indim_transforms::{
+    Differentiate, ParameterSelection, VariadicReduction, Vectorize, inline_gradients,
+};

@@ -80,6 +80,11 @@ impl RegionBody {
         self.graph.outputs().iter().map(|&output| &self.graph[output].array_type)
     }
 
+    /// The graph of the body, and the values of `outer` that its last parameters stand for.
+    pub fn parts(&self, outer: &GraphBuilder) -> (&Graph, Vec<Value>) {
+        (&self.graph, self.captures.iter().map(|&id| outer.value(id)).collect())
+    }
+
     /// Adds the nodes of the body to `b` and returns the results. `b` is `outer`, or the builder of a
     /// body inside it.
     ///
@@ -91,9 +96,9 @@ impl RegionBody {
         outer: &GraphBuilder,
         arguments: &[Value],
     ) -> Result<Vec<Value>, GraphError> {
-        let captures = self.captures.iter().map(|&id| outer.value(id));
+        let (graph, captures) = self.parts(outer);
         let arguments: Vec<Value> = arguments.iter().cloned().chain(captures).collect();
-        b.inline(&self.graph, &arguments)
+        b.inline(graph, &arguments)
     }
 
     /// The outer values that several bodies use, each value once.

@@ -9,7 +9,11 @@ import numpy as np
 from . import xla
 from ._functions import asarray
 from ._lax_functions import pad as pad_between
+from ._loops import record_or_run
 from ._numbers import is_number
+from ._pair_reductions import recorded_along, recorded_in_windows
+from ._shape_functions import axis_index
+from ._trees import is_node, leaves_of
 
 #: NumPy's reduction of the function of two numbers with this name.
 _REDUCTIONS = {
@@ -23,28 +27,46 @@ _REDUCTIONS = {
 }
 
 
-def reduce(operand, init_value, computation, dimensions):
-    """The elements along axes combined by ``computation(x, y)``, which begins with ``init_value``.
+def reduce(operands, init_values, computation, dimensions):
+    """The elements along axes combined by ``computation(x, y)``, which begins with ``init_values``.
+
+    ``operands`` is an array, or a tree of arrays of one shape that are reduced together; ``computation`` then
+    takes two such trees and returns one. It is associative, and computes with whole arrays. Elements are
+    combined by pairs of neighbours.
 
     >>> import indim, numpy as np
     >>> lax = indim.lax
     >>> lax.reduce(np.array([[1.0, 5.0], [3.0, 2.0]]), -np.inf, lax.max, (1,))
     array([5., 3.])
+    >>> complex_product = lambda x, y: (x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0])
+    >>> parts = np.array([1.0, 2.0]), np.array([1.0, 0.0])
+    >>> [float(part) for part in lax.reduce(parts, (1.0, 0.0), complex_product, (0,))]
+    [2.0, 2.0]
     """
-    operand = asarray(operand)
-    axes = tuple(operator.index(axis) % operand.ndim for axis in dimensions)
-    found = _known(computation)
-    initial = np.full((), init_value, operand.dtype) if is_number(init_value) else asarray(init_value)
-    if found is not None:
-        options = {"dtype": operand.dtype} if found in (np.sum, np.prod) else {}
-        reduced = found(operand, axis=axes, initial=_identity(found, operand.dtype), **options)
-        return computation(reduced, initial.astype(operand.dtype))
-    from ._loops import scan
+    rank = _rank(operands)
+    axes = tuple(axis_index(operator.index(axis), rank) for axis in dimensions)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"dimensions {axes} has an axis twice")
+    found = None if is_node(operands) else _known(computation)
+    if found is None:
+        return record_or_run("reduce", recorded_along, (computation,), (axes,), (operands, init_values))
+    return _reduced(found, asarray(operands), init_values, computation, axes)
 
-    kept = [axis for axis in range(operand.ndim) if axis not in axes]
-    rows = np.transpose(operand, (*axes, *kept)).reshape((-1, *(operand.shape[axis] for axis in kept)))
-    start = np.broadcast_to(initial.astype(operand.dtype), rows.shape[1:])
-    return scan(lambda total, row: (computation(total, row), None), start, rows)[0]
+
+def _reduced(found, operand, init_value, computation, axes):
+    """The reduction by a function of NumPy, from an initial value."""
+    initial = np.full((), init_value, operand.dtype) if is_number(init_value) else asarray(init_value)
+    options = {"dtype": operand.dtype} if found in (np.sum, np.prod) else {}
+    reduced = found(operand, axis=axes, initial=_identity(found, operand.dtype), **options)
+    return computation(reduced, initial.astype(operand.dtype))
+
+
+def _rank(operands):
+    """The number of axes of the first operand."""
+    first = next(leaves_of(operands), None)
+    if first is None:
+        raise ValueError("a reduction takes at least one array")
+    return asarray(first if is_node(operands) else operands).ndim
 
 
 def _known(computation):
@@ -73,22 +95,32 @@ def reduce_window(
 ):
     """The elements of each window combined by ``computation(x, y)``; the padding is ``init_value``.
 
+    ``operand`` is an array, or a tree of arrays, as for ``lax.reduce``.
+
     >>> import indim, numpy as np
     >>> lax = indim.lax
     >>> lax.reduce_window(np.array([1.0, 5.0, 2.0, 4.0]), -np.inf, lax.max, (2,), (2,), "VALID")
     array([5., 4.])
     """
-    operand = asarray(operand)
-    rank = operand.ndim
+    rank = _rank(operand)
     sizes = _one_for_each("window_dimensions", window_dimensions, rank)
     strides = _one_for_each("window_strides", window_strides, rank)
     between, steps = (
         _one_for_each(name, given, rank)
         for name, given in (("base_dilation", base_dilation), ("window_dilation", window_dilation))
     )
-    operand = _padded(operand, sizes, strides, steps, between, padding, init_value)
+    found = None if is_node(operand) else _known(computation)
+    if found is None:
+        shape = asarray(next(leaves_of(operand)) if is_node(operand) else operand).shape
+        spans = [(size - 1) * step + 1 for size, step in zip(sizes, steps)]
+        widths = _widths(padding, shape, spans, strides)
+        widths = tuple((low, high, gap - 1) for (low, high), gap in zip(widths, between))
+        options = sizes, strides, steps, widths
+        arguments = operand, init_value
+        return record_or_run("reduce_window", recorded_in_windows, (computation,), options, arguments)
+    operand = _padded(asarray(operand), sizes, strides, steps, between, padding, init_value)
     windows = _windows(operand, range(rank), sizes, strides, steps)
-    return reduce(windows, init_value, computation, range(rank, 2 * rank))
+    return _reduced(found, windows, init_value, computation, tuple(range(rank, 2 * rank)))
 
 
 def _one_for_each(name, given, rank):

@@ -15,10 +15,9 @@ use super::proto;
 use super::reducer;
 use super::syntax::{Computation, HloShape, Instruction, Module};
 use crate::operation::{Operation, check_type};
-use crate::reduction::reduce;
+use crate::reduction::{ReducedElements, reduce, reduce_by_body};
 use crate::sort::{sort, top_k};
 use crate::value::{ArrayFact, ArrayValue, XlaValue};
-use crate::windows::reduce_window;
 
 pub(super) type ElaborationResult<T> = Result<T, FormatError>;
 
@@ -261,7 +260,7 @@ impl<'m> Elaborator<'m> {
     }
 
     /// The computation that an instruction names by the attribute `name`.
-    fn called_computation(
+    pub(super) fn called_computation(
         &self,
         instruction: &Instruction,
         name: &str,
@@ -323,28 +322,30 @@ impl<'m> Elaborator<'m> {
     }
 
     fn reduce(
-        &self,
-        instruction: &Instruction,
+        &mut self,
+        instruction: &'m Instruction,
         operands: &[XlaValue],
         lowering: Lowering,
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let applied = self.called_computation(instruction, "to_apply").map_err(fail)?;
-        let Some(reducer) = reducer::of(applied, self.text) else {
-            let what = "a reduction that applies this is".to_owned();
-            return Err(fail(FormatErrorKind::Unsupported { what }));
-        };
         let attributes = Attributes { text: self.text, instruction };
-        let axes = attributes.integers("dimensions")?;
-        let known = XlaValue::all_arrays(operands).map_err(fail)?;
-        let builder = &self.model_builder.builder;
-        let results = match lowering {
-            Lowering::ReduceWindow => {
-                reduce_window(builder, &reducer, &known, &attributes.window()?)
-            }
-            _ => reduce(builder, &reducer, &known, &axes),
+        let elements = match lowering {
+            Lowering::ReduceWindow => ReducedElements::Windows(attributes.window()?),
+            _ => ReducedElements::Axes(attributes.integers("dimensions")?),
         };
-        one_or_tuple(results.map_err(fail)?).map_err(fail)
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
+        let b = &self.model_builder.builder;
+        let reducer = reducer::of(applied, self.text);
+        let results = reducer.map_or(Ok(None), |reducer| reduce(b, &reducer, &known, &elements));
+        let results = match results.map_err(fail)? {
+            Some(results) => results,
+            None => {
+                let body = self.reducer_body(instruction, &known)?;
+                reduce_by_body(&mut self.model_builder, &body, &known, &elements).map_err(fail)?
+            }
+        };
+        one_or_tuple(results).map_err(fail)
     }
 
     fn scatter(

@@ -1,5 +1,6 @@
-//! Loops and branches: each of their computations becomes a region ([`RegionBody`]). An operand or result may
-//! be a tuple; its arrays are the states that a loop carries from step to step.
+//! Loops, branches and reductions: each of their computations becomes a region ([`RegionBody`]). An operand
+//! or result of a loop or branch may be a tuple; its arrays are the states that a loop carries from step to
+//! step.
 
 use indim_builder::{RegionBody, Value};
 use indim_graph::DEFAULT_STEP_LIMIT;
@@ -7,8 +8,8 @@ use indim_model::FormatErrorKind;
 use indim_ops::{ArrayType, DType};
 
 use super::elaborate::{ElaborationResult, Elaborator, Frame, at, wrong_count};
-use super::syntax::Instruction;
-use crate::value::{XlaValue, types_of};
+use super::syntax::{Computation, Instruction};
+use crate::value::{ArrayValue, XlaValue, scalar_types, types_of};
 
 impl<'m> Elaborator<'m> {
     /// `while(start), condition=.., body=..`.
@@ -94,10 +95,39 @@ impl<'m> Elaborator<'m> {
             }
             Some(_) => argument.with_arrays(&mut parameters.into_iter()),
         };
-        let argument = argument.map_err(fail)?;
+        let arguments = vec![argument.map_err(fail)?];
+        self.body(instruction, computation, arguments)
+    }
+
+    /// Elaborates the computation that a reduction applies to `count` values and as many starts.
+    pub(super) fn reducer_body(
+        &mut self,
+        instruction: &'m Instruction,
+        operands: &[ArrayValue],
+    ) -> ElaborationResult<RegionBody> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
+        let computation = self.called_computation(instruction, "to_apply").map_err(fail)?;
+        let (expected, given) = (operands.len(), computation.parameters.len());
+        if expected != given {
+            return Err(fail(wrong_count("parameters of a computation", expected, given)));
+        }
+        let (values, _) = operands.split_at(expected / 2);
+        let types = scalar_types(values.iter().chain(values)).map_err(fail)?;
+        let arguments = self.model_builder.begin_region(&types).map_err(fail)?;
+        let arguments = arguments.into_iter().map(XlaValue::from).collect();
+        Ok(self.body(instruction, computation, arguments)?.0)
+    }
+
+    /// Runs a computation in the region that was begun, and ends the region.
+    fn body(
+        &mut self,
+        instruction: &Instruction,
+        computation: &'m Computation,
+        arguments: Vec<XlaValue>,
+    ) -> ElaborationResult<(RegionBody, XlaValue)> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let outer = core::mem::take(&mut self.frames);
-        let (arguments, values) = (vec![argument], Vec::new());
-        self.frames.push(Frame { computation, arguments, values, map_shape: None });
+        self.frames.push(Frame { computation, arguments, values: Vec::new(), map_shape: None });
         let result = self.run()?;
         self.frames = outer;
         let results = self.arrays_of(&result).map_err(fail)?;

@@ -7,6 +7,7 @@ use super::elaborate::is_top_k;
 use super::lowering::Lowering;
 use super::reducer;
 use super::syntax::{HloShape, Instruction, Module};
+use crate::reducer::{NOT_ASSOCIATIVE, Reducer};
 use crate::select_scatter::UNKNOWN_BODIES;
 
 /// Checks the computation `entry` and all computations that it calls.
@@ -95,10 +96,6 @@ impl UnsupportedWalk<'_> {
         self.computations[computation] = Some(before || is_map);
     }
 
-    fn is_reducer(&self, computation: usize) -> bool {
-        reducer::of(&self.module.computations[computation], self.text).is_some()
-    }
-
     fn add(&mut self, instruction: &Instruction, name: &str, reason: Option<&str>) {
         let location = Location::text(instruction.span.start..instruction.span.end);
         self.unsupported.add(name, reason.map(str::to_owned), location);
@@ -122,12 +119,14 @@ impl UnsupportedWalk<'_> {
             (Lowering::While | Lowering::Conditional, _) => {
                 instruction.regions.iter().for_each(|&region| self.mark_called(region, false));
             }
-            (Lowering::Reduce | Lowering::ReduceWindow, Some(called))
-                if !self.is_reducer(called) =>
-            {
-                let reason = "the function that it applies is not a sum, product, maximum, minimum, and, or, \
-                              xor, or argmax (of floats with a check for NaN)";
-                self.add(instruction, opcode, Some(reason));
+            (Lowering::Reduce | Lowering::ReduceWindow, Some(called)) => {
+                match reducer::of(&self.module.computations[called], self.text) {
+                    Some(Reducer::NotAssociative(_)) => {
+                        self.add(instruction, opcode, Some(NOT_ASSOCIATIVE));
+                    }
+                    Some(_) => {}
+                    None => self.mark_called(called, false),
+                }
             }
             (Lowering::Sort, Some(called)) => {
                 let computation = &self.module.computations[called];

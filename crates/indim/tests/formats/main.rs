@@ -60,6 +60,7 @@ mod support;
 mod xla_carried;
 mod xla_fourier;
 mod xla_gathers;
+mod xla_reductions;
 mod xla_training;
 mod xla_windows;
 mod xla_write;

@@ -1,0 +1,126 @@
+"""Reductions by own functions, along axes and in windows: ``lax.reduce`` and ``lax.reduce_window``."""
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+
+import indim
+from indim import lax
+
+RANDOM = np.random.default_rng(12)
+
+
+def complex_product(x, y):
+    return x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]
+
+
+def last_largest(x, y):
+    wins = y["key"] >= x["key"]
+    return {name: np.where(wins, y[name], x[name]) for name in x}
+
+
+def ordered(x, y):
+    """Not associative, so that the result tells the order."""
+    return x * 3 + y * 5
+
+
+def tree(elements):
+    while len(elements) > 1:
+        pairs = zip(elements[::2], elements[1::2])
+        elements = [ordered(*pair) for pair in pairs] + elements[len(elements) // 2 * 2 :]
+    return elements[0]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((7,), (0,)), ((3, 4, 5), (1,)), ((3, 4, 5), (0, 2)), ((1, 2), (0,))]
+)
+def test_several_arrays_together(shape, axes):
+    parts = RANDOM.normal(size=(2, *shape)).astype("f4")
+    expected = np.prod(parts[0] + 1j * parts[1], axis=axes)
+    for run in (lambda f: f, indim.jit):
+        product = run(lambda x, y: lax.reduce((x, y), (1.0, 0.0), complex_product, axes))(*parts)
+        assert type(product) is tuple and all(part.dtype == np.float32 for part in product)
+        np.testing.assert_allclose(product[0] + 1j * product[1], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_trees_keep_their_containers():
+    keys = np.round(RANDOM.normal(size=(4, 9)))
+    operands = {"key": keys, "place": np.tile(np.arange(9), (4, 1))}
+    found = lax.reduce(operands, {"key": -np.inf, "place": -1}, last_largest, (1,))
+    np.testing.assert_array_equal(found["key"], keys.max(1))
+    np.testing.assert_array_equal(found["place"], 8 - keys[:, ::-1].argmax(1))
+    assert found["place"].dtype == operands["place"].dtype
+
+
+def test_neighbours_are_combined_first():
+    for size in range(1, 20):
+        x = np.arange(size) ** 2 % 17
+        assert int(lax.reduce(x, 7, ordered, (0,))) == ordered(7, int(tree(list(x)))), size
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (2, 3), (4, 7), (3, 12)])
+@pytest.mark.parametrize(
+    ("strides", "steps", "between"), [((1, 1), (1, 1), (1, 1)), ((2, 3), (1, 2), (2, 1))]
+)
+def test_windows_have_the_tree_of_an_axis(sizes, strides, steps, between):
+    x = RANDOM.integers(0, 9, size=(5, 6))
+    padding = ((3, 1), (11, 20))
+    found = lax.reduce_window(x, 7, ordered, sizes, strides, padding, between, steps)
+    spread = np.full([(size - 1) * gap + 1 for size, gap in zip(x.shape, between)], 7)
+    spread[tuple(slice(None, None, gap) for gap in between)] = x
+    padded = np.pad(spread, padding, constant_values=7)
+    places = [
+        range(0, size - (of - 1) * step, stride)
+        for size, of, stride, step in zip(padded.shape, sizes, strides, steps)
+    ]
+    expected = np.zeros(tuple(map(len, places)), int)
+    for (i, row), (j, column) in itertools.product(*map(enumerate, places)):
+        rows = range(row, row + sizes[0] * steps[0], steps[0])
+        columns = range(column, column + sizes[1] * steps[1], steps[1])
+        expected[i, j] = ordered(7, tree([tree([int(padded[r, c]) for c in columns]) for r in rows]))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_windows_of_trees_and_scans():
+    x = RANDOM.normal(size=12)
+    found = lax.reduce_window((x, np.zeros(12)), (1.0, 0.0), complex_product, (12,), padding=[(11, 0)])
+    np.testing.assert_allclose(found[0], np.cumprod(x))
+    same = lax.reduce_window(x, 0.0, lambda a, b: a + b - a * b, (3,), (2,), "SAME")
+    padded = np.pad(x, (0, 1))
+    expected = [1 - np.prod(1 - padded[at : at + 3]) for at in range(0, 12, 2)]
+    np.testing.assert_allclose(same, expected)
+
+
+def test_no_elements_give_the_initial_values():
+    np.testing.assert_array_equal(lax.reduce(np.ones((2, 0)), 7.0, ordered, (1,)), [7, 7])
+    assert lax.reduce(np.ones((0, 2)), 7.0, ordered, (1,)).shape == (0,)
+    assert lax.reduce_window(np.ones(2), 7.0, ordered, (3,)).shape == (0,)
+
+
+def test_derivatives_and_batches():
+    options = {"init_values": 0.0, "computation": lambda a, b: a + b - a * b, "dimensions": (0,)}
+    either = functools.partial(lax.reduce, **options)
+    x = np.array([0.1, 0.2, 0.3])
+    np.testing.assert_allclose(indim.grad(either)(x), [0.8 * 0.7, 0.9 * 0.7, 0.9 * 0.8])
+    np.testing.assert_allclose(indim.vmap(either)(np.stack([x, x])), [1 - 0.9 * 0.8 * 0.7] * 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (ValueError, "one shape", lambda x: lax.reduce((x, x[1:]), (0.0, 0.0), complex_product, (0,))),
+        (ValueError, "each of 2 operands", lambda x: lax.reduce((x, x), (0.0,), complex_product, (0,))),
+        (ValueError, "one number for each", lambda x: lax.reduce(x, x, ordered, (0,))),
+        (ValueError, "at least one array", lambda x: lax.reduce((), (), ordered, (0,))),
+        (ValueError, "an axis twice", lambda x: lax.reduce(x, 0.0, ordered, (0, -1))),
+        (ValueError, "axis 1", lambda x: lax.reduce(x, 0.0, ordered, (1,))),
+        (TypeError, "returns bool for float64", lambda x: lax.reduce(x, 0.0, lambda a, b: a < b, (0,))),
+        (TypeError, "float64, float64 for float64", lambda x: lax.reduce(x, 0.0, lambda a, b: (a, b), (0,))),
+        (ValueError, "window_dimensions", lambda x: lax.reduce_window(x, 0.0, ordered, (2, 2))),
+    ],
+)
+def test_mistakes(error, message, call):
+    with pytest.raises(error, match=message):
+        call(np.ones(3))
