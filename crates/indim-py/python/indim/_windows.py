@@ -245,3 +245,59 @@ def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_ty
     return conv_general_dilated(
         lhs, rhs, window_strides, padding, preferred_element_type=preferred_element_type
     )
+
+
+#: The orders of axes of transposed convolutions by the number of axes, as in JAX.
+_TRANSPOSED_ORDERS = {
+    2: ("NC", "IO", "NC"),
+    3: ("NHC", "HIO", "NHC"),
+    4: ("NHWC", "HWIO", "NHWC"),
+    5: ("NHWDC", "HWDIO", "NHWDC"),
+}
+
+
+def conv_transpose(
+    lhs, rhs, strides, padding, rhs_dilation=None, dimension_numbers=None, transpose_kernel=False,
+    precision=None, preferred_element_type=None, use_consistent_padding=False,
+):
+    """The transposed convolution: ``conv_general_dilated`` of ``lhs`` with zeros between its elements.
+
+    ``strides`` are the distances of elements of ``lhs`` in the result. A text as the padding, or pairs with
+    ``use_consistent_padding``, is that of the convolution whose transpose this is; other pairs pad the
+    result of the zeros. The axes are in the order NHWC, and HWIO of the kernel, by default.
+    ``transpose_kernel`` reverses the kernel and exchanges its channels. ``precision`` has no effect.
+    """
+    lhs, rhs = asarray(lhs), asarray(rhs)
+    rank = lhs.ndim - 2
+    if dimension_numbers is None and lhs.ndim not in _TRANSPOSED_ORDERS:
+        raise ValueError(f"conv_transpose of {lhs.ndim} axes: name their order in `dimension_numbers`")
+    dimension_numbers = _TRANSPOSED_ORDERS[lhs.ndim] if dimension_numbers is None else dimension_numbers
+    outputs, inputs, *spatial = _orders(dimension_numbers, lhs.ndim)[1]
+    strides = _one_for_each("strides", strides, rank)
+    steps = _one_for_each("rhs_dilation", rhs_dilation, rank)
+    if use_consistent_padding or isinstance(padding, str):
+        paddings = [padding] * rank if isinstance(padding, str) else padding
+        sizes = [(rhs.shape[axis] - 1) * step + 1 for axis, step in zip(spatial, steps)]
+        padding = [_transposed_padding(*given) for given in zip(sizes, strides, paddings)]
+    if transpose_kernel:
+        rhs = np.swapaxes(np.flip(rhs, tuple(spatial)), outputs, inputs)
+    return conv_general_dilated(
+        lhs, rhs, (1,) * rank, padding, strides, steps, dimension_numbers,
+        preferred_element_type=preferred_element_type,
+    )
+
+
+def _transposed_padding(size, stride, padding):
+    """The numbers of zeros before and after an axis, for a kernel of a size, and the padding of the
+    convolution whose transpose is computed."""
+    if padding == "SAME":
+        both = size + stride - 2
+        before = size - 1 if stride > size - 1 else (both + 1) // 2
+    elif padding == "VALID":
+        both, before = size + stride - 2 + max(size - stride, 0), size - 1
+    elif isinstance(padding, str):
+        raise ValueError(f"conv_transpose takes the padding 'SAME', 'VALID' or pairs, not {padding!r}")
+    else:
+        before = size - 1 - padding[0]
+        both = before + size - 1 - padding[1]
+    return before, both - before

@@ -20,16 +20,18 @@ from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._sorting import top_k
 from .xla import dynamic_slice, dynamic_update_slice
 from ._trees import mapped
-from ._windows import conv, conv_general_dilated, reduce, reduce_window
+from .scipy.special import betainc, gammainc as igamma, gammaincc as igammac, polygamma
+from ._windows import conv, conv_general_dilated, conv_transpose, reduce, reduce_window
 
 __all__ = [
     *("all_gather", "all_to_all", "axis_index", "axis_size", "pmax", "pmean", "pmin", "ppermute", "psum"),
     *("approx_max_k", "approx_min_k", "broadcast_shapes", "broadcast_to_rank", "pow", "reduce_xor", "square"),
     "tile",
+    *("betainc", "igamma", "igammac", "polygamma"),
     *("argmax", "argmin", "associative_scan", "batch_matmul", "bitcast_convert_type", "broadcast"),
     "broadcast_in_dim",
     *("Precision", "broadcasted_iota", "collapse", "concatenate", "cond", "conv", "conv_general_dilated"),
-    "convert_element_type",
+    *("conv_transpose", "convert_element_type"),
     *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "dot", "dot_general", "dynamic_index_in_dim"),
     *("dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice"),
     *("dynamic_update_slice_in_dim", "expand_dims", "fori_loop", "full", "full_like", "index_in_dim"),
@@ -147,7 +149,6 @@ def optimization_barrier(operand):
 
 #: Functions of ``jax.lax`` that indim does not have, with advice.
 _REFUSED = {
-    "conv_transpose": "write conv_general_dilated with lhs_dilation",
     "conv_with_general_padding": "write conv_general_dilated, which takes the same paddings",
     "custom_linear_solve": "write a while_loop, and custom_vjp for its derivative",
     "custom_root": "write a while_loop, and custom_vjp for its derivative",

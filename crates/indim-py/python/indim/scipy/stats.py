@@ -8,11 +8,12 @@ import types
 import numpy as np
 
 from .. import nn
-from .special import _floats, betaln, gammaln, log_ndtr, ndtr, ndtri, xlog1py, xlogy
+from .special import _floats, betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr, ndtr, ndtri
+from .special import xlog1py, xlogy
 
 __all__ = [
-    *("bernoulli", "beta", "cauchy", "expon", "gamma", "laplace", "logistic", "norm", "poisson", "t"),
-    "uniform",
+    *("bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "laplace", "logistic"),
+    *("norm", "poisson", "t", "uniform"),
 ]
 
 
@@ -128,11 +129,26 @@ t = _distribution(
 beta = _distribution(
     2,
     lambda x, a, b: _inside((x >= 0) & (x <= 1), x, xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b)),
+    cdf=lambda x, a, b: betainc(a, b, np.clip(x, 0, 1)),
+    sf=lambda x, a, b: betainc(b, a, 1 - np.clip(x, 0, 1)),
 )
 
 gamma = _distribution(
     1,
     lambda x, a: _inside(x >= 0, x, xlogy(a - 1, np.maximum(x, 0)) - x - gammaln(a)),
+    cdf=lambda x, a: gammainc(a, np.maximum(x, 0)),
+    sf=lambda x, a: gammaincc(a, np.maximum(x, 0)),
+)
+
+chi2 = _distribution(
+    1,
+    lambda x, df: _inside(
+        x >= 0,
+        x,
+        xlogy(0.5 * df - 1, np.maximum(x, 0)) - 0.5 * x - gammaln(0.5 * df) - 0.5 * math.log(2) * df,
+    ),
+    cdf=lambda x, df: gammainc(0.5 * df, 0.5 * np.maximum(x, 0)),
+    sf=lambda x, df: gammaincc(0.5 * df, 0.5 * np.maximum(x, 0)),
 )
 
 
@@ -143,11 +159,17 @@ def _discrete(logpmf):
         k, parameter, loc = _floats(k, parameter, loc)
         return logpmf(k - loc, parameter)
 
-    def pmf(k, parameter, loc=0):
-        return np.exp(located(k, parameter, loc))
+    return _namespace(located)
 
-    located.__name__ = located.__qualname__ = "logpmf"
-    return types.SimpleNamespace(logpmf=located, pmf=pmf)
+
+def _namespace(logpmf):
+    """The functions of a distribution of whole numbers by the logarithm of its probabilities."""
+
+    def pmf(*args, **kwargs):
+        return np.exp(logpmf(*args, **kwargs))
+
+    logpmf.__name__ = logpmf.__qualname__ = "logpmf"
+    return types.SimpleNamespace(logpmf=logpmf, pmf=pmf)
 
 
 poisson = _discrete(
@@ -159,8 +181,49 @@ bernoulli = _discrete(
 )
 
 
+def _binomial_logpmf(k, n, p, loc=0):
+    """The logarithm of the probability of ``k`` successes in ``n`` trials."""
+    k, n, p, loc = _floats(k, n, p, loc)
+    k = k - loc
+    is_inside = (k >= 0) & (k <= n) & (np.floor(k) == k)
+    inside = np.where(is_inside | np.isnan(k), k, np.zeros((), k.dtype))
+    found = gammaln(n + 1) - gammaln(inside + 1) - gammaln(n - inside + 1)
+    found = found + xlogy(inside, p) + xlog1py(n - inside, -p)
+    is_valid = (n >= 0) & (np.floor(n) == n) & (p >= 0) & (p <= 1)
+    return np.where(is_valid, _inside(is_inside, k, found), np.full((), np.nan, k.dtype))
+
+
+binom = _namespace(_binomial_logpmf)
+
+
+def _dirichlet_logpdf(x, alpha):
+    """The logarithm of the density of shares ``x`` along the first axis, which may lack the last share."""
+    x, alpha = _floats(x, alpha)
+    if alpha.ndim != 1 or x.shape[0] not in (alpha.shape[0], alpha.shape[0] - 1):
+        raise ValueError(
+            "dirichlet takes parameters along one axis, and as many shares along the first axis, or one "
+            f"less; the shapes are {tuple(alpha.shape)} and {tuple(x.shape)}"
+        )
+    if x.shape[0] < alpha.shape[0]:
+        x = np.concatenate([x, 1 - np.sum(x, axis=0, keepdims=True)])
+    powers = alpha.reshape(-1, *(1,) * (x.ndim - 1)) - 1
+    found = np.sum(xlogy(powers, x), axis=0) + gammaln(np.sum(alpha)) - np.sum(gammaln(alpha))
+    is_inside = np.all((x >= 0) & (x <= 1), axis=0) & (np.abs(np.sum(x, axis=0) - 1) < 1e-9)
+    return np.where(is_inside, found, np.full((), -np.inf, found.dtype))
+
+
+dirichlet = types.SimpleNamespace(logpdf=_dirichlet_logpdf)
+dirichlet.pdf = lambda x, alpha: np.exp(_dirichlet_logpdf(x, alpha))
+
+
+#: Names of ``jax.scipy.stats`` that indim does not have, with advice.
+_REFUSED = {
+    "multivariate_normal": "its density needs a factorised matrix: compute L = np.linalg.cholesky(cov) and "
+    "its inverse before the call, pass them, and write "
+    "sum(norm.logpdf(inverse @ (x - mean))) - sum(log(diag(L)))",
+}
+
+
 def __getattr__(name):
-    raise AttributeError(
-        f"indim.scipy.stats has no {name!r}: "
-        "call SciPy before the call and pass the result as an argument"
-    )
+    advice = _REFUSED.get(name, "call SciPy before the call and pass the result as an argument")
+    raise AttributeError(f"indim.scipy.stats has no {name!r}: {advice}")
