@@ -22,7 +22,7 @@ pub(super) type ElaborationResult<T> = Result<T, FormatError>;
 
 /// The builder of one program.
 pub(super) struct Elaborator<'m> {
-    module: &'m Module,
+    pub(super) module: &'m Module,
     pub(super) attributes: AttributeReader<'m>,
     limits: &'m FormatLimits,
     pub(super) model_builder: ModelBuilder,

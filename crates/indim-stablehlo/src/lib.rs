@@ -9,7 +9,8 @@
 //!   they leave open; `axis_pairs.rs`: operand axes whose sizes must agree.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
 //!   `dot.rs`: matrix products; `gather.rs`: gathers and scatters; `windows.rs`: convolutions and
-//!   reductions of windows; `reducer.rs`: reducers.
+//!   reductions of windows; `reducer.rs`: reducers; `approximate_top_k.rs`: the custom call of JAX's
+//!   `approx_max_k`.
 //! * `writer.rs`: the writer; `write_indices.rs`: its gathers, scatters and sorts.
 //! * `carry/`: programs with operations that are copied into the file written from them.
 //!
@@ -17,6 +18,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+mod approximate_top_k;
 mod attribute;
 mod axis_pairs;
 mod carry;

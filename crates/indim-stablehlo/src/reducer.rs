@@ -43,12 +43,18 @@ pub(super) fn comparator_of(
     attributes: &AttributeReader<'_>,
 ) -> Option<Comparator> {
     let [block] = &operation.regions[..] else { return None };
-    let count = block.arguments.len() / 2;
+    comparator_of_block(block, attributes, operation.operands.len())
+}
+
+/// The comparator of a sort of `count` operands by a block; `None` if indim lacks it.
+pub(super) fn comparator_of_block(
+    block: &Block,
+    attributes: &AttributeReader<'_>,
+    count: usize,
+) -> Option<Comparator> {
     let mut body = ReducerBody::default();
     let [result] = results_of(block, attributes, &mut body)?[..] else { return None };
-    (2 * count == block.arguments.len() && count == operation.operands.len())
-        .then(|| Comparator::of(&body, result, count))
-        .flatten()
+    (2 * count == block.arguments.len()).then(|| Comparator::of(&body, result, count)).flatten()
 }
 
 /// How a scatter combines each update with an element; `None` if indim lacks it.

@@ -3,6 +3,7 @@
 use indim_model::{Expectation, FormatErrorKind, Location, Tolerance};
 use indim_ops::ArrayType;
 
+use super::approximate_top_k::ApproximateTopK;
 use super::dense::Dense;
 use super::elaborate::{ElaborationResult, Elaborator, at};
 use super::gather;
@@ -180,6 +181,21 @@ impl Elaborator<'_> {
         Ok(results.map(XlaValue::from).to_vec())
     }
 
+    fn approximate_top_k(
+        &self,
+        operation: &SyntaxOperation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<Vec<XlaValue>> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let Some(call) = ApproximateTopK::of(operation, &self.attributes, self.module) else {
+            let what = "an ApproxTopK with these attributes is".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        };
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
+        let results = call.build(&self.model_builder.builder, &known).map_err(fail)?;
+        Ok(results.into_iter().map(XlaValue::from).collect())
+    }
+
     pub(super) fn custom_call(
         &mut self,
         operation: &SyntaxOperation,
@@ -190,6 +206,9 @@ impl Elaborator<'_> {
         match ExpectOperation::of(&target) {
             Some(expected) => self.expect(operation, expected, &operands, true),
             None if target == "Sharding" => Ok(operands),
+            None if target == ApproximateTopK::TARGET => {
+                self.approximate_top_k(operation, &operands)
+            }
             None => {
                 let what = format!("custom calls of @{target} are");
                 Err(FormatErrorKind::Unsupported { what }.in_text(at(operation)))

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use indim_model::{FormatError, FormatErrorKind, Location, UnsupportedOperations};
 
+use super::approximate_top_k::ApproximateTopK;
 use super::attribute::AttributeReader;
 use super::lowering::{ExpectOperation, Lowering};
 use super::reducer;
@@ -244,7 +245,10 @@ impl<'m> UnsupportedWalk<'m> {
             }
             Lowering::CustomCall => {
                 let target = call_target(operation, self.attributes);
-                if target != "Sharding" && ExpectOperation::of(&target).is_none() {
+                let is_top_k = target == ApproximateTopK::TARGET
+                    && ApproximateTopK::of(operation, self.attributes, self.module).is_some();
+                let is_check = ExpectOperation::of(&target).is_some();
+                if target != "Sharding" && !is_check && !is_top_k {
                     self.add(operation, &format!("{} @{target}", operation.name), None);
                 }
             }

@@ -213,3 +213,41 @@ fn sorts_are_written_to_onnx_and_read_back() {
     let error = write(ModelFormat::Onnx, &graph, &names[..1], &WriteOptions::default());
     assert!(error.err().unwrap().to_string().contains("sort"));
 }
+
+/// JAX's `approx_max_k` and `approx_min_k`, as JAX lowers them.
+#[test]
+fn approximate_top_k_is_exact() {
+    let program = |direction: &str, config: &str| {
+        format!(
+            "func.func @before(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) \
+             -> tensor<i1> {{
+  %0 = stablehlo.compare {direction}, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %0 : tensor<i1>
+}}
+func.func public @main(%x: tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>) {{
+  %0 = stablehlo.iota dim = 1 : tensor<2x4xi32>
+  %c = stablehlo.constant dense<-1> : tensor<i32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %1:2 = stablehlo.custom_call @ApproxTopK(%x, %0, %z, %c) {{backend_config = \"\", \
+             called_computations = [@before], mhlo.backend_config = {{{config}, is_fallback = true, \
+             recall_target = 0.949999988 : f32, reduction_dim = 1 : i64, top_k = 2 : i64}}}} \
+             : (tensor<2x4xf32>, tensor<2x4xi32>, tensor<f32>, tensor<i32>) \
+             -> (tensor<2x2xf32>, tensor<2x2xi32>)
+  return %1#0, %1#1 : tensor<2x2xf32>, tensor<2x2xi32>
+}}"
+        )
+    };
+    let x = Array::new([2, 4], vec![3.0_f32, 1.0, 3.0, 2.0, -1.0, 8.0, 0.0, 5.0]).unwrap();
+    let exact = "aggregate_to_topk = true";
+    for (direction, values, positions) in
+        [("GT", [3.0, 3.0, 8.0, 5.0], [0, 2, 1, 3]), ("LT", [1.0, 2.0, -1.0, 0.0], [1, 3, 0, 2])]
+    {
+        let found = stablehlo(&program(direction, exact), core::slice::from_ref(&x));
+        assert_eq!(found[0].elements::<f32>(), Ok(&values[..]), "{direction}");
+        assert_eq!(found[1].elements::<i32>(), Ok(&positions[..]), "{direction}");
+    }
+    for text in [program("GE", exact), program("GT", "aggregate_to_topk = false")] {
+        let error = support::read("test.mlir", &text).map(drop).unwrap_err();
+        assert_eq!(error.code(), "unsupported-op");
+    }
+}
