@@ -19,6 +19,13 @@ def assigned(x, k):
     return y
 
 
+def scaled(x, k):
+    y = x.copy()
+    y[k:] *= 2
+    y[: k + 1] = y[: k + 1][::-1]
+    return y
+
+
 BY_NUMBER = {
     "from": lambda x, k: x[k:],
     "to": lambda x, k: x[:k],
@@ -35,7 +42,9 @@ BY_NUMBER = {
     "split in three": lambda x, k: np.split(rows(x), [1, k], axis=1),
     "delete": lambda x, k: np.delete(x, k),
     "assign": assigned,
+    "scale": scaled,
     "arange": lambda x, k: np.arange(k),
+    "arange of floats": lambda x, k: np.arange(k, dtype=np.float32),
     "arange by steps": lambda x, k: np.arange(2, k, 2),
     "arange backwards": lambda x, k: np.arange(k, -4, -3),
 }

@@ -272,6 +272,12 @@ def is_index(frame):
     return name == "BINARY_SUBSCR" or (name == "BINARY_OP" and code[at + 1] == 26)
 
 
+def is_call(frame):
+    """Whether a frame executes a call, ``f(x)``."""
+    # Python 3.11 has an instruction before each call.
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith(("CALL", "PRECALL"))
+
+
 #: Descriptors of classes, with the attribute that holds their function.
 _CODE = {
     staticmethod: "__func__",

@@ -340,6 +340,9 @@ class Tracer:
         raise AttributeError(_refused.method_message(self._value_text, name))
 
     def __bool__(self):
+        if _captured.is_call(sys._getframe(1)):
+            # A function in C, such as `np.arange(k, dtype=float)`.
+            self._recording.request_elements()
         self._refuse("a truth value")
 
     def __contains__(self, value):
