@@ -186,3 +186,67 @@ def test_pandas_own_types_become_numpys_and_categories_are_refused():
     frame["c"] = pd.Categorical([1, 2])
     with pytest.raises(TypeError, match=r"hold no numbers: 'c' \(category\)"):
         f(frame)
+
+
+TABLE = pd.DataFrame({"x": [1.0, 2.0, 4.0], "k": [1, 2, 3], "s": ["a", "b", "c"]}, index=list("uvw"))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda d: d["x"] * d["k"],
+        lambda d: d["k"] * 2,
+        lambda d: d.x + 1,
+        lambda d: d[["x", "k"]] * 2,
+        lambda d: np.sqrt(-d[["k", "x"]] + 9) > d[["k", "x"]],
+        lambda d: d[["x", "k"]].assign(z=d.x * 2, w=lambda d: d.z + 1),
+        lambda d: sum(d[label] for label in d[["x", "k"]]),
+        lambda d: (d["x"] - d["x"].mean()) / d["x"].max(),
+    ],
+)
+def test_columns_by_name_in_a_compiled_function_are_those_of_pandas(function):
+    compiled = indim.jit(function)
+    for table in (TABLE, TABLE[:2], TABLE.astype({"x": "f4"})):
+        found, expected = compiled(table), function(table)
+        same = pd.testing.assert_frame_equal if found.ndim == 2 else pd.testing.assert_series_equal
+        same(found, expected)
+
+
+def test_a_table_is_an_array_unless_its_columns_are_read():
+    numbers = TABLE[["x", "k"]]
+    pd.testing.assert_frame_equal(indim.jit(lambda d: d * 2)(numbers), numbers.astype("f8") * 2)
+    product = indim.jit(lambda d, w: d[["x", "k"]].to_numpy() @ w)(TABLE, np.array([2.0, 1.0]))
+    np.testing.assert_array_equal(product, [3.0, 6.0, 11.0])
+    means = indim.jit(lambda d: {label: d[label].mean() for label in ("x", "k")})(TABLE)
+    np.testing.assert_allclose([means["x"], means["k"]], numbers.mean())
+    f = indim.jit(lambda d, s: d["x"] + s)
+    pd.testing.assert_series_equal(f(TABLE, TABLE["k"]), TABLE["x"] + TABLE["k"])
+    with pytest.raises(ValueError, match=r"the labels of `s` differ from those of `d\['x'\]`"):
+        f(TABLE, TABLE["k"][::-1])
+    missing = TABLE.assign(k=pd.array([1, None, 2], "Int64"))
+    pd.testing.assert_series_equal(indim.jit(lambda d: d["x"] * 2)(missing), TABLE["x"] * 2)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (lambda d: d["s"], TypeError, r"`d\['s'\]` is a Series of str"),
+        (lambda d: d["q"], KeyError, "'q' is no column of `d`, whose columns are 'x', 'k'"),
+        (lambda d: d * 2, TypeError, "`d` has columns that hold no numbers: 's'"),
+        (lambda d: d["x"] - d.mean(), TypeError, r"`d` has no `mean`: .*d\['x'\].mean\(\).*`d.to_numpy\(\)`"),
+        (lambda d: d["x"] + d.loc[:, "x"], TypeError, "`d` has no `loc`: .*reads columns by name"),
+        (lambda d: (d["x"], d.__setitem__("z", 1)), TypeError, r"no assignment: write d.assign\(z="),
+    ],
+)
+def test_what_columns_do_not_do(function, error, message):
+    with pytest.raises(error, match=message):
+        indim.jit(function)(TABLE)
+
+
+def test_gradients_of_columns():
+    table = TABLE[["x"]].assign(y=3.0)
+    found = indim.grad(lambda d: (d["x"] * d["y"]).sum())(table)
+    pd.testing.assert_frame_equal(found, pd.DataFrame({"x": table["y"], "y": table["x"]}))
+    gradient = indim.grad(lambda w, d: ((d["x"] * w - d["k"]) ** 2).sum())
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(2.0, TABLE), (2 * (TABLE.x * 2 - TABLE.k) * TABLE.x).sum())

@@ -25,7 +25,8 @@ class ForeignArrayError(TypeError):
 
 def refuse(value, name):
     """Raises ``TypeError`` unless ``value`` is an array in memory without labels and nulls."""
-    refuse_nulls(value, name)
+    if not _is_for_engine(value):
+        refuse_nulls(value, name)
     for cls in type(value).__mro__:
         advice = _ADVICE.get(str(cls.__module__).partition(".")[0])
         if advice is not None:
@@ -81,15 +82,17 @@ def has_advice(cls):
     return any(str(base.__module__).partition(".")[0] in _ADVICE for base in cls.__mro__)
 
 
-def without_default_labels(value):
-    """A Series or DataFrame whose labels only count positions, as an array; other values unchanged."""
+def without_default_labels(value, name):
+    """A Series or DataFrame whose labels only count positions, as an array; other values unchanged. Nulls
+    are an error."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(value, (pandas.Series, pandas.DataFrame)):
         return value
     for labels in value.axes:
         if not isinstance(labels, pandas.RangeIndex) or (labels.start, labels.step) != (0, 1):
             return value
-    return value if _nulls_of_pandas(value) else value.to_numpy()
+    refuse_nulls(value, name)
+    return value.to_numpy()
 
 
 def package_of(value):

@@ -67,7 +67,13 @@ class Gradient:
             value, aux, gradients = self._flat(*args, **kwargs)
         else:
             value, *leaves = self._flat(*args, **kwargs)
-            gradients = filled([args[position] for position in wrt_positions], leaves)
+            gradients = [args[position] for position in wrt_positions]
+            if self._flat._by_columns:
+                from ._pandas import frames_of_columns
+
+                gradients = frames_of_columns(gradients, leaves)
+            else:
+                gradients = filled(gradients, leaves)
         gradients = tuple(gradients) if isinstance(self.argnums, tuple) else gradients[0]
         if not self.has_value:
             return (gradients, aux) if self.has_aux else gradients
@@ -251,7 +257,7 @@ def _compiled_tangent(function):
     # Captured objects are searched as if the function were compiled itself.
     tangent.__module__ = getattr(function, "__module__", None)
     tangent.__qualname__ = f"the tangent of {name_of(function)}"
-    return CompiledFunction(tangent)
+    return _of_whole_frames(tangent)
 
 
 def _pull_back(function, primals, cotangents):
@@ -285,7 +291,14 @@ def _compiled_pullback(function):
     # Captured objects are searched as if the function were compiled itself.
     pullback.__module__ = getattr(function, "__module__", None)
     pullback.__qualname__ = f"the pullback of {name_of(function)}"
-    return CompiledFunction(pullback)
+    return _of_whole_frames(pullback)
+
+
+def _of_whole_frames(function):
+    """The compiled function of leaves, whose caller counts a DataFrame as one."""
+    compiled = CompiledFunction(function)
+    compiled._by_columns = None
+    return compiled
 
 
 def _derive(function, name, args, kwargs, wrt_positions, cotangents=None, with_aux=False):

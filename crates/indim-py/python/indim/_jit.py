@@ -34,6 +34,8 @@ class CompiledFunction(_CompiledFunction):
         #: Programs for labelled arrays, which `_xarray.py` fills. `update_wrapper` may have copied those of
         #: another compiled function with its attributes, so they are cleared here.
         self._labelled = {}
+        #: Whether the function reads columns of DataFrames by name: see `_pandas.py`. None if it may not.
+        self._by_columns = False
         #: Whether a warning says that the function cannot be traced: see `_plain_xarray.py`.
         self._has_warned = False
         #: The stages of a function whose sizes depend on data: see `_data_stages.py`.

@@ -7,27 +7,85 @@ determines the axes that meet, and the labels of a result.
 from __future__ import annotations
 
 import contextlib
+import functools
+import re
 
 import numpy as np
 import pandas as pd
 
+from ._columns import Columns, WholeFrameError
 from ._engines import chunked_program
 from ._errors import ShapeError
 from ._foreign import refuse_nulls
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
-from ._trees import in_container, leaves_of
+from ._trees import filled, in_container, is_node, items_of, leaves_of, mapped, rebuilt
+from ._views import LabelIndexError
+
+
+class ColumnTypeError(TypeError):
+    """A DataFrame whose columns have no common type of numbers, or missing values without a type of NumPy."""
 
 
 def call(compiled, function, arguments, out):
-    """A compiled function called with Series and DataFrames."""
+    """A compiled function called with Series and DataFrames.
+
+    A function that reads columns by name gets each DataFrame as its columns; any other gets it as an array.
+    """
+    if compiled._by_columns:
+        return _called(compiled, arguments, out, True)
+    try:
+        return _called(compiled, arguments, out, False)
+    except (AttributeError, IndexError, ColumnTypeError) as error:
+        if compiled._by_columns is None or not _reads_columns(error, arguments.leaves):
+            raise
+        refusal = error
+    try:
+        result = _called(compiled, arguments, out, True)
+    except WholeFrameError:
+        raise refusal from None
+    compiled._by_columns = True
+    return result
+
+
+def _reads_columns(error, leaves):
+    """Whether an error is that of an array that was asked for columns by name."""
+    if not any(isinstance(leaf, pd.DataFrame) for leaf in leaves):
+        return False
+    if isinstance(error, (ColumnTypeError, LabelIndexError)):
+        return True
+    name = getattr(error, "name", None)
+    return name is not None and any(hasattr(leaf, name) for leaf in leaves if isinstance(leaf, pd.DataFrame))
+
+
+def _called(compiled, arguments, out, by_columns):
     leaves = arguments.leaves
-    arrays, labels = _arrays(leaves, arguments.names)
+    arrays, labels = _arrays(leaves, arguments.names, by_columns)
     arguments = arguments.with_leaves(arrays)
     with _advice(leaves):
         labelled = _Labelled(compiled._graph(arguments), labels)
     computed = compiled(*arguments, out=out)
-    return computed if out is not None else labelled.results(computed, leaves)
+    if out is not None:
+        return computed
+    if by_columns:
+        leaves = [labels[identity][0] for identity in labelled.operands if identity in labels]
+    return _with_frames(labelled.results(computed, leaves))
+
+
+def frames_of_columns(template, leaves):
+    """Containers like the template, whose leaves are these results; DataFrames are made of columns."""
+
+    def columns(leaf):
+        return Columns("", dict.fromkeys(leaf.columns, 0)) if isinstance(leaf, pd.DataFrame) else leaf
+
+    return _with_frames(filled(mapped(template, columns), leaves))
+
+
+def _with_frames(value):
+    """Results in which the columns of a DataFrame are a DataFrame."""
+    if isinstance(value, Columns):
+        return pd.DataFrame(dict(value.items()))
+    return rebuilt(value, list(map(_with_frames, items_of(value)))) if is_node(value) else value
 
 
 def evaluate(text, objects, rule, results, out):
@@ -53,22 +111,45 @@ def _advice(leaves):
         raise
 
 
-def _arrays(leaves, names):
-    """The leaves as arrays, and by the id of each array its name and the labels of its axes."""
+def _arrays(leaves, names, by_columns=False):
+    """The leaves as arrays, and by the id of each array its name and the labels of its axes. DataFrames are
+    arrays, or trees of columns."""
     arrays, labels = [], {}
     for leaf, name in zip(leaves, names):
-        if isinstance(leaf, (pd.Series, pd.DataFrame)):
+        if by_columns and isinstance(leaf, pd.DataFrame):
+            leaf = _columns(leaf, name, labels)
+        elif isinstance(leaf, (pd.Series, pd.DataFrame)):
             axes = [leaf.index] if isinstance(leaf, pd.Series) else [leaf.index, leaf.columns]
             # A new view, so that its id identifies the operand.
-            leaf = _elements(leaf, name).view()
-            labels[id(leaf)] = (leaf, name, axes)
+            array = _elements(leaf, name).view()
+            labels[id(array)] = (leaf, name, axes)
+            leaf = array
         arrays.append(leaf)
     return arrays, labels
 
 
+def _columns(frame, name, labels):
+    """The columns of a DataFrame as arrays, whose labels are added to ``labels``."""
+    if not frame.columns.is_unique:
+        raise ValueError(f"`{name}` has several columns of one label, and a compiled function reads one by it")
+    columns, refused = {}, {}
+    for label, column in frame.items():
+        text = f"{name}[{label!r}]"
+        try:
+            array = _elements(column, text).view()
+        except TypeError as error:
+            refused[label] = str(error)
+            continue
+        columns[label], labels[id(array)] = array, (column, text, [frame.index])
+    return Columns(name, columns, refused)
+
+
 def _elements(leaf, name):
     """The elements as one array; columns are converted to their common type."""
-    refuse_nulls(leaf, name)
+    try:
+        refuse_nulls(leaf, name)
+    except TypeError as error:
+        raise ColumnTypeError(str(error)) from None
     kinds = [leaf.dtype] if isinstance(leaf, pd.Series) else list(leaf.dtypes)
     # Categories are labels, even if they are numbers.
     array = leaf.to_numpy() if not any(isinstance(kind, pd.CategoricalDtype) for kind in kinds) else None
@@ -81,9 +162,9 @@ def _elements(leaf, name):
     if not others and not any(map(pd.api.types.is_bool_dtype, kinds)):
         return _in_common_type(leaf, kinds)
     if not others:
-        raise TypeError(f"the columns of `{name}` are numbers and bool: convert those of bool first")
+        raise ColumnTypeError(f"the columns of `{name}` are numbers and bool: convert those of bool first")
     shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
-    raise TypeError(
+    raise ColumnTypeError(
         f"`{name}` has columns that hold no numbers: {shown}. Leave them out, as "
         f'`{name}.select_dtypes("number")` does'
     )
@@ -95,11 +176,20 @@ def _in_common_type(frame, kinds):
     return frame.to_numpy(dtype=common)
 
 
+@functools.lru_cache(maxsize=64)
+def _are_read(text, count):
+    """Whether a graph in text form reads each of its parameters, which are its first values."""
+    return [re.search(rf"%{index}\b(?! = parameter)", text) is not None for index in range(count)]
+
+
 class _Labelled:
     """The labels of the axes of a program. Axes that meet have equal labels, even if one has size 1."""
 
     def __init__(self, parts, labels):
         text, operands, self._kind, self._keys = parts
+        #: The ids of the arrays that the program reads.
+        are_read = _are_read(text, len(operands))
+        self.operands = [id(array) for array, is_read in zip(operands, are_read) if is_read]
         inputs, self._outputs = chunked_program(text).axis_classes()
         #: By the class number of an axis: the name of an operand with this axis, and its labels.
         self._labels_by_class = {}

@@ -190,7 +190,7 @@ class Recording:
         value = captured_array(plain_value(value))
         if self.outer is not None:
             return self.lift(self.outer.tracer(value, name))
-        array = _arrays.as_array(_foreign.without_default_labels(value), name)
+        array = _arrays.as_array(_foreign.without_default_labels(value, name), name)
         return Tracer(self, self.recorder(name).capture(as_identifier(name), array))
 
     def operand(self, operand):
@@ -337,7 +337,7 @@ class Tracer:
     def __getattr__(self, name):
         if name.startswith("_") and name != "__dlpack__":
             raise AttributeError(name)
-        raise AttributeError(_refused.method_message(self._value_text, name))
+        raise AttributeError(_refused.method_message(self._value_text, name), name=name)
 
     def __bool__(self):
         if _captured.is_call(sys._getframe(1)):

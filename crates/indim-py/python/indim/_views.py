@@ -13,6 +13,10 @@ from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, innermost
 _FUNCTIONS = _view_functions.define("numpy")
 
 
+class LabelIndexError(IndexError):
+    """A label of a column as an index of an array."""
+
+
 def _getitem(x, key):
     """``x[key]`` for numbers, slices, ``None``, ``...``, arrays of integers and masks, as in NumPy."""
     keys = key if isinstance(key, tuple) else (key,)
@@ -32,16 +36,16 @@ def _item(x, key):
         return tuple(None if end is None else _end(x, end) for end in (key.start, key.stop, key.step))
     if isinstance(key, (bool, np.bool_)):
         raise TypeError(f"`{x._value_text}` takes no truth value as an index; {_view_functions.NO_MASK}")
+    if isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str)):
+        raise LabelIndexError(
+            f"`{x._value_text}` is an array in a compiled function, without columns by name: pass the "
+            f"column, {x._text_of_operand()}[{key!r}], as an argument"
+        )
     if isinstance(key, Tracer) or np.ndim(key) > 0:
         return x._recording.operand(_view_functions.elements(x._value_text, key))
     try:
         return operator.index(key)
     except TypeError:
-        if isinstance(key, str):
-            raise IndexError(
-                f"`{x._value_text}` is an array in a compiled function, without columns by name: pass the "
-                f"column, {x._text_of_operand()}[{key!r}], as an argument"
-            ) from None
         raise IndexError(
             f"{key!r} is not an index of `{x._value_text}`: numbers, slices, None, `...` and arrays of "
             "integers are"

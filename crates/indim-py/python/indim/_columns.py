@@ -1,0 +1,140 @@
+"""DataFrames of compiled functions that read columns by name: trees of columns, each of its own type."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from ._operators import UFUNCS_OF_SYMBOLS, define_operators
+from ._trees import register
+
+
+class FrameUseError(TypeError):
+    """A use of a DataFrame of columns that needs it as one array, or as pandas' own object."""
+
+
+class WholeFrameError(FrameUseError):
+    """A use of all columns of a DataFrame, some of which hold no numbers."""
+
+
+class MissingColumnError(FrameUseError, KeyError):
+    """A label that no column has."""
+
+    __str__ = Exception.__str__
+
+
+class Columns:
+    """The columns of a DataFrame, by label. Columns that hold no numbers are in ``refused``, each with the
+    message that says so."""
+
+    def __init__(self, name, columns, refused=()):
+        self._name, self._columns, self._refused = name, dict(columns), dict(refused)
+
+    def __getitem__(self, key):
+        if isinstance(key, list):
+            return Columns(self._name, {label: self[label] for label in key})
+        if isinstance(key, Hashable) and key in self._refused:
+            raise FrameUseError(self._refused[key])
+        if isinstance(key, Hashable) and key in self._columns:
+            return self._columns[key]
+        shown = ", ".join(map(repr, list(self._columns)[:8]))
+        raise MissingColumnError(f"{key!r} is no column of `{self._name}`, whose columns are {shown}")
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._columns or name in self._refused:
+            return self[name]
+        raise self._error(f"`{self._name}` has no `{name}`")
+
+    def __setitem__(self, key, value):
+        raise self._error(f"`{self._name}` takes no assignment: write {self._name}.assign({key}=...)")
+
+    def _error(self, what):
+        return FrameUseError(
+            f"{what}: a compiled function that reads columns by name takes a DataFrame as its columns. Call "
+            f"functions of the columns, {self._name}['x'].mean(), or of `{self._name}.to_numpy()`, an array"
+        )
+
+    def _check_numbers(self):
+        for message in self._refused.values():
+            raise WholeFrameError(message)
+
+    @property
+    def columns(self):
+        return list(self._columns)
+
+    keys = columns.fget
+
+    def items(self):
+        return self._columns.items()
+
+    def __iter__(self):
+        return iter(self._columns)
+
+    def __contains__(self, label):
+        return label in self._columns
+
+    def __len__(self):
+        return len(next(iter(self._columns.values()), ()))
+
+    @property
+    def shape(self):
+        return len(self), len(self._columns)
+
+    def to_numpy(self):
+        """The columns as one array of their common type."""
+        self._check_numbers()
+        return np.stack(list(self._columns.values()), axis=-1)
+
+    values = property(to_numpy)
+
+    def assign(self, **columns):
+        """The columns with others, which are arrays or functions of the DataFrame."""
+        made = Columns(self._name, self._columns, self._refused)
+        for label, value in columns.items():
+            made._columns[label] = value(made) if callable(value) else value
+        return made
+
+    # Operations by columns.
+
+    def __array_ufunc__(self, ufunc, method, *operands, **keywords):
+        if method != "__call__" or ufunc.nout != 1:
+            return NotImplemented
+        frames = [operand for operand in operands if isinstance(operand, Columns)]
+        for frame in frames:
+            frame._check_numbers()
+            if frame.columns != self.columns:
+                raise FrameUseError(f"`{frame._name}` and `{self._name}` have different columns")
+        for operand in operands:
+            if not isinstance(operand, Columns) and len(getattr(operand, "shape", ())) > 0:
+                raise self._error(f"`{self._name}` meets arrays column by column only")
+        return Columns(
+            self._name,
+            {
+                label: ufunc(*(x[label] if isinstance(x, Columns) else x for x in operands), **keywords)
+                for label in self._columns
+            },
+        )
+
+    def _operator(self, symbol, x, y):
+        return UFUNCS_OF_SYMBOLS[symbol](x, y)
+
+    def __neg__(self):
+        return np.negative(self)
+
+    def __abs__(self):
+        return np.absolute(self)
+
+
+define_operators(Columns, Columns._operator)
+
+register(
+    Columns,
+    lambda frame: (
+        list(frame._columns.values()),
+        (frame._name, tuple(frame._columns), tuple(frame._refused.items())),
+    ),
+    lambda static, items: Columns(static[0], dict(zip(static[1], items)), dict(static[2])),
+)
