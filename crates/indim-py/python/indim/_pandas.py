@@ -131,7 +131,9 @@ def _arrays(leaves, names, by_columns=False):
 def _columns(frame, name, labels):
     """The columns of a DataFrame as arrays, whose labels are added to ``labels``."""
     if not frame.columns.is_unique:
-        raise ValueError(f"`{name}` has several columns of one label, and a compiled function reads one by it")
+        raise ValueError(
+            f"`{name}` has several columns of one label: give them different ones, and the function reads each"
+        )
     columns, refused = {}, {}
     for label, column in frame.items():
         text = f"{name}[{label!r}]"
