@@ -77,6 +77,16 @@ def test_ufuncs_of_scipy_are_traced_as_themselves_or_refused_by_their_names(dtyp
     assert set(traced) >= {"betaln", "gamma", "i0", "log_ndtr", "logit", "ndtri", "rel_entr", "xlogy"}
 
 
+def test_softmax_of_scipy_is_refused_or_traced():
+    x = X[:40].reshape(5, 8)
+    try:
+        found = indim.jit(scipy.special.softmax)(x)
+    except TypeError as error:
+        assert "write indim.scipy.special.softmax" in str(error)
+    else:
+        np.testing.assert_allclose(found, scipy.special.softmax(x), rtol=1e-12)
+
+
 def test_a_refused_ufunc_of_another_package_says_what_to_write():
     def of_one(x):
         return x * 2.0

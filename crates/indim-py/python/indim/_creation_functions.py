@@ -125,12 +125,17 @@ for _function in (np.arange, np.empty, np.ones, np.zeros, np.full, np.eye, np.id
     _without_like(_function)
 
 
+#: The mode of copies by which libraries call `np.array`.
+_ALWAYS = getattr(getattr(np, "_CopyMode", None), "ALWAYS", True)
+
+
 @implements(np.array)
 def _array(a, dtype=None, *, copy=True, order=None, subok=False, ndmin=0):
     array = asarray(_stacked(a), dtype)
     if ndmin > array.ndim:
         array = array.reshape((1,) * (ndmin - array.ndim) + tuple(array.shape))
-    return array._made() if copy else array
+    # NumPy's `_CopyMode.IF_NEEDED` has no truth value.
+    return array._made() if copy in (True, _ALWAYS) else array
 
 
 @implements(np.asarray, np.asanyarray)

@@ -132,7 +132,7 @@ def _columns(frame, name, labels):
     """The columns of a DataFrame as arrays, whose labels are added to ``labels``."""
     if not frame.columns.is_unique:
         raise ValueError(
-            f"`{name}` has several columns of one label: give them different ones, and the function reads each"
+            f"`{name}` has several columns of one label: rename them, and the function reads each"
         )
     columns, refused = {}, {}
     for label, column in frame.items():
