@@ -97,6 +97,51 @@ fn every_type_is_sorted_along_every_axis() {
     }
 }
 
+/// Rows that a network sorts together, if they have no -0 and no two NaNs that differ.
+#[test]
+fn short_rows_are_sorted_together() {
+    let shapes: [(&[usize], usize); 8] = [
+        (&[3, 30], 1),
+        (&[70, 2], 1),
+        (&[200, 10], 1),
+        (&[90, 100], 1),
+        (&[100, 37], 0),
+        (&[5, 33, 7], 1),
+        (&[40, 1024], 1),
+        (&[17, 1025], 1),
+    ];
+    for (shape, axis) in shapes {
+        for dtype in [DType::F32, DType::F64, DType::F16, DType::Bf16, DType::I8, DType::U64] {
+            for specials in [0, 1, 2] {
+                let b = GraphBuilder::new();
+                let x = b.parameter("x", dtype, shape).unwrap();
+                let outputs = [false, true].map(|down| b.sort(&x, axis as i64, down).unwrap());
+                let graph = b.finish(&outputs).unwrap();
+                let what = format!("{dtype}{shape:?} axis {axis}, {specials} special elements");
+                assert_same_bits(&graph, &[few_specials(dtype, shape, specials)], &what);
+            }
+        }
+    }
+}
+
+/// Numbers without -0, with this many NaNs of one payload, and a -0 after the second.
+fn few_specials(dtype: DType, shape: &[usize], specials: usize) -> Array {
+    let count: usize = shape.iter().product();
+    let mut numbers: Vec<f64> =
+        (0..count).map(|index| ((index * 7919) % 1009) as f64 * 0.125 - 63.0).collect();
+    for index in 0..specials {
+        let place = count * (index + 1) / 3;
+        numbers[place] = f64::NAN;
+        if index > 0 {
+            numbers[place + 1] = -0.0;
+        }
+    }
+    let b = GraphBuilder::new();
+    let numbers = b.constant(Array::new(shape, numbers).unwrap());
+    let graph = b.finish(&[b.convert(numbers, dtype).unwrap()]).unwrap();
+    evaluate(&graph, &[]).unwrap().remove(0)
+}
+
 /// The documented order: numbers, then NaN; equal elements by position.
 #[test]
 fn zeros_and_nans_keep_their_order() {

@@ -1,6 +1,9 @@
 //! Kernels of the block executor: operations over dense blocks, compiled for every instruction-set level.
 //!
-//! - `kernel/`: one operation over one block, the folds of reductions, arg-reductions, and strided copies.
+//! - `kernel/`: one operation over one block, the folds of reductions, arg-reductions, strided copies,
+//!   and sorts of columns;
+//! - `sort_keys.rs`: sort keys: unsigned integers that compare like the elements;
+//! - `sort_order.rs`: stable sorts of lists by their keys: comparison sorts and radix sorts.
 //!
 //! Kernels compute the definitions of `indim-ops`, vectorised by the compiler. Their compilation
 //! dominates the build, so they have a crate of their own, which changes to the executors do not
@@ -10,12 +13,17 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod kernel;
+mod sort_keys;
+mod sort_order;
 
 pub use kernel::arg_reduce::{ArgReduceFn, ArgReduceFunctions, ArgReduceRows, ColumnExtremes};
 pub use kernel::fold::{FoldFn, FoldedRows};
 pub use kernel::row_fold::RowFoldFn;
+pub use kernel::sort_columns::{COLUMN_BYTES, ColumnOrder, ColumnRow, SortColumnsFn};
 pub use kernel::strided::StridedCopyFn;
 pub use kernel::{
     KernelFn, arg_reduce_functions, bitcast_kernel, convert_kernel, elementwise_kernel,
-    fold_function, row_fold_function, strided_copy_function,
+    fold_function, row_fold_function, sort_columns_function, strided_copy_function,
 };
+pub use sort_keys::{SortElement, SortKey};
+pub use sort_order::{SortScratch, count_bytes};

@@ -4,7 +4,10 @@
 //! Each source ends at the end of its allocation, so that the address sanitizer reports a read after the
 //! last element. `differential.rs` in `indim-cpu` compares whole programs, `movers.rs` there copies.
 
-use indim_kernels::{FoldedRows, KernelFn, convert_kernel, elementwise_kernel, row_fold_function};
+use indim_kernels::{
+    COLUMN_BYTES, ColumnOrder, ColumnRow, FoldedRows, KernelFn, convert_kernel, elementwise_kernel,
+    row_fold_function, sort_columns_function,
+};
 use indim_ops::meaning::reduction::tree;
 use indim_ops::{
     Binary, ConvertTo, ConvertVisitor, DType, Element, Level, Op, OpVisitor, ReduceOp, Ternary,
@@ -493,4 +496,90 @@ fn every_float_narrows_by_its_definition() {
         check_conversion::<f32, f16>(&floats);
         check_conversion::<f32, bf16>(&floats);
     }
+}
+
+/// Sorts columns at every level: those of integers, of floats without ambiguous elements, and refused ones.
+#[test]
+fn columns_are_sorted_by_the_network() {
+    let mut random = Random(17);
+    for length in (0..70).chain([96, 100, 127, 128, 129, 500, 1024]) {
+        for is_descending in [false, true] {
+            for &level in Level::available() {
+                check_columns(DType::F32, length, is_descending, level, &mut random, |bits| {
+                    let bits = bits as u32;
+                    match f32::from_bits(bits) {
+                        0.0 => 0,
+                        number if number.is_nan() => f32::NAN.to_bits().into(),
+                        _ => bits.into(),
+                    }
+                });
+                check_columns(DType::I64, length, is_descending, level, &mut random, |bits| bits);
+                check_columns(DType::U8, length, is_descending, level, &mut random, |bits| bits);
+                check_columns(DType::I16, length, is_descending, level, &mut random, |bits| bits);
+            }
+        }
+    }
+}
+
+/// Compares columns of random elements, each mapped by `element`, with sorted lists of their keys.
+fn check_columns(
+    dtype: DType,
+    length: usize,
+    is_descending: bool,
+    level: Level,
+    random: &mut Random,
+    element: impl Fn(u64) -> u64,
+) {
+    let size = dtype.size();
+    let columns = COLUMN_BYTES / size;
+    let lists: Vec<Vec<u64>> = (0..columns)
+        .map(|_| (0..length).map(|_| element(random.next() >> (64 - 8 * size))).collect())
+        .collect();
+    let mut rows = vec![ColumnRow([0; COLUMN_BYTES]); length];
+    for (column, list) in lists.iter().enumerate() {
+        for (row, element) in rows.iter_mut().zip(list) {
+            row.0[column * size..][..size].copy_from_slice(&element.to_le_bytes()[..size]);
+        }
+    }
+    let order = ColumnOrder::new(dtype, is_descending).unwrap();
+    let sort = sort_columns_function(size, level).unwrap();
+    // SAFETY: `Level::available` has levels of this processor.
+    assert!(unsafe { sort(&mut rows, &order) });
+    let key = |&bits: &u64| match dtype {
+        DType::F32 if f32::from_bits(bits as u32).is_nan() => i64::MAX,
+        // Distinct floats compare like this integer.
+        DType::F32 if bits >> 31 == 1 => -((bits & 0x7fff_ffff) as i64),
+        DType::U8 | DType::F32 => bits as i64,
+        DType::I16 => i64::from(bits as i16),
+        _ => bits as i64,
+    };
+    for (column, mut list) in lists.into_iter().enumerate() {
+        list.sort_by_key(key);
+        if is_descending {
+            list.reverse();
+        }
+        let sorted: Vec<Vec<u8>> =
+            rows.iter().map(|row| row.0[column * size..][..size].to_vec()).collect();
+        let expected: Vec<Vec<u8>> =
+            list.iter().map(|bits| bits.to_le_bytes()[..size].to_vec()).collect();
+        assert_eq!(sorted, expected, "{dtype}[{length}] {level} descending {is_descending}");
+    }
+}
+
+/// Zeros of both signs, and NaNs with different payloads, are equal but not the same.
+#[test]
+fn columns_with_equal_elements_of_different_bits_are_refused() {
+    for &level in Level::available() {
+        for bits in [0x8000_0000_u32, 0xffc0_0000, 0x7fc0_0001] {
+            let mut rows = [ColumnRow([0; COLUMN_BYTES]); 5];
+            rows[3].0[8..12].copy_from_slice(&bits.to_le_bytes());
+            let before = rows.map(|row| row.0);
+            let order = ColumnOrder::new(DType::F32, false).unwrap();
+            let sort = sort_columns_function(4, level).unwrap();
+            // SAFETY: `Level::available` has levels of this processor.
+            assert!(!unsafe { sort(&mut rows, &order) });
+            assert_eq!(rows.map(|row| row.0), before);
+        }
+    }
+    assert_eq!(ColumnOrder::new(DType::C64, false), None);
 }

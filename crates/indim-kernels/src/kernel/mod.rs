@@ -19,7 +19,8 @@
 //! - `fold.rs`: the loop of a reduction over rows into accumulators;
 //! - `row_fold.rs`: the reduction tree over rows of contiguous elements;
 //! - `arg_reduce.rs`: argmax and argmin;
-//! - `strided.rs`: copies of every second, third or fourth element to a dense block.
+//! - `strided.rs`: copies of every second, third or fourth element to a dense block;
+//! - `sort_columns.rs`: sorts of several columns together.
 
 pub(crate) mod arg_reduce;
 pub(crate) mod block;
@@ -29,6 +30,7 @@ mod power;
 pub(crate) mod row_fold;
 pub(crate) mod shells;
 mod signs;
+pub(crate) mod sort_columns;
 pub(crate) mod strided;
 mod table;
 mod widened;
@@ -36,5 +38,5 @@ mod widened;
 pub use block::KernelFn;
 pub use table::{
     arg_reduce_functions, bitcast_kernel, convert_kernel, elementwise_kernel, fold_function,
-    row_fold_function, strided_copy_function,
+    row_fold_function, sort_columns_function, strided_copy_function,
 };

@@ -17,6 +17,7 @@ use super::instructions::Baseline;
 use super::row_fold::{RowBody, RowFoldFn};
 use super::shells::Shells;
 use super::signs::{is_compiled, is_conversion_compiled, kernel_conversion, kernel_dtype};
+use super::sort_columns::{NetworkBody, SortColumnsFn};
 use super::strided::{ConstantStride, StridedCopyFn};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
 
@@ -249,6 +250,20 @@ pub fn strided_copy_function(size: usize, stride: usize, level: Level) -> Option
         })
     }
     at_level!(level, S => at::<S>(size, stride))
+}
+
+/// The sort of columns of `size`-byte elements; `None` for other sizes than 1, 2, 4 and 8.
+pub fn sort_columns_function(size: usize, level: Level) -> Option<SortColumnsFn> {
+    fn at<S: Shells>(size: usize) -> Option<SortColumnsFn> {
+        Some(match size {
+            1 => S::sort_columns::<NetworkBody<i8, 64>>(),
+            2 => S::sort_columns::<NetworkBody<i16, 32>>(),
+            4 => S::sort_columns::<NetworkBody<i32, 16>>(),
+            8 => S::sort_columns::<NetworkBody<i64, 8>>(),
+            _ => return None,
+        })
+    }
+    at_level!(level, S => at::<S>(size))
 }
 
 /// Reason why operations without a kernel are unreachable.

@@ -1,14 +1,15 @@
 //! Sorts: nests that sort along an axis. No executor compiles them. Holds unsafe code.
 //!
-//! - `keys.rs`: sort keys: unsigned integers that compare like the elements;
-//! - `order.rs`: stable sorts of lists by their keys: comparison sorts and radix sorts.
+//! - `keys.rs`: dispatch by element type; `positions.rs`: positions of elements;
+//! - `columns.rs`: sorts of several short rows together.
 //!
 //! A row is the elements along the sorted axis. A tile is a block of rows, which is copied to dense memory,
-//! sorted row by row and written. The sort is stable, so every algorithm and every number of threads gives
+//! sorted row by row, or several rows together, and written. The sort is stable, so every algorithm and every number of threads gives
 //! the same bits.
 
+mod columns;
 pub(crate) mod keys;
-mod order;
+mod positions;
 
 use core::fmt;
 use core::ops::Range;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_graph::SortResult;
+use indim_kernels::{ColumnRow, SortScratch, count_bytes};
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
@@ -23,8 +25,9 @@ use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, DTypeClass, bf16, c64, c128, f16};
 use indim_shape::sort_few_by_key;
 
+use columns::{ColumnSort, rows_together};
 use keys::{SortElement, SortKey, for_sort_element, for_sort_width};
-use order::{KeyedPosition, SortPosition, SortScratch, count_bytes};
+use positions::{KeyedPosition, SortPosition};
 
 /// A sort for arrays of any sizes.
 #[derive(Debug, Clone)]
@@ -79,7 +82,15 @@ impl Sort {
             let max = MAX_COLUMNS_BYTES / length.saturating_mul(size).max(1);
             tile = tile.max((COLUMN_BYTES / size).min(max));
         }
-        tile.clamp(1, rows.div_ceil(MIN_TILES).max(1))
+        tile.clamp(1, rows.div_ceil(MIN_TILES).max(1)).next_multiple_of(self.rows_together(length))
+    }
+
+    /// Number of rows that are sorted together.
+    fn rows_together(&self, length: usize) -> usize {
+        match self.result {
+            SortResult::Values => rows_together(self.keys[0].1, length),
+            SortResult::Positions => 1,
+        }
     }
 
     /// Bytes of the largest key.
@@ -128,7 +139,12 @@ impl NestCode for Sort {
         let [of_block, of_row] = self.bytes_per_element();
         let bytes = block.saturating_mul(of_block);
         let counts = count_bytes(length, self.key_bytes());
-        bytes.saturating_add(length.saturating_mul(of_row)).saturating_add(counts)
+        let columns = match self.rows_together(length) {
+            1 => 0,
+            _ => length.saturating_mul(size_of::<ColumnRow>()),
+        };
+        let of_row = length.saturating_mul(of_row);
+        bytes.saturating_add(of_row).saturating_add(counts).saturating_add(columns)
     }
 
     fn shared_bytes(&self, _: &SizedNest<'_>) -> usize {
@@ -242,22 +258,33 @@ impl BoundSort {
         let mask =
             sign ^ if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
         let (mut elements, mut scratch) = (Vec::new(), SortScratch::default());
+        let dtype = self.sort.keys[0].1;
+        let mut columns = ColumnSort::new(dtype, self.sort.descending, self.length);
+        let together = match columns {
+            Some(_) => rows_together(dtype, self.length),
+            None => self.rows_per_tile,
+        };
         for tile in tiles {
-            let rows = self.rows_of(tile);
-            elements.clear();
-            elements.resize(rows.len() * self.length, T::Storage::default());
-            // SAFETY: the caller ensures that the rows of the tile are readable.
-            unsafe {
+            let of_tile = self.rows_of(tile);
+            for first in of_tile.clone().step_by(together) {
+                let rows = first..(first + together).min(of_tile.end);
                 let keys = self.block(bases, self.sort.keys[0].0, rows.clone());
-                keys.read::<T>(|index, element| elements[index] = element);
-            }
-            for row in elements.chunks_exact_mut(self.length) {
-                scratch.sort(row, |element| T::key(element) ^ mask);
-            }
-            for store in 0..self.sort.stores {
-                let block = self.block(bases, store, rows.clone());
-                // SAFETY: the caller ensures that the rows of the tile are writable in each store.
-                unsafe { block.write(&elements) }
+                let stores =
+                    (0..self.sort.stores).map(|store| self.block(bases, store, rows.clone()));
+                // SAFETY: the caller ensures that the rows of the tile are readable in the keys, and writable
+                // in each store.
+                unsafe {
+                    if columns.as_mut().is_some_and(|it| it.sort::<T>(&keys, stores.clone())) {
+                        continue;
+                    }
+                    elements.clear();
+                    elements.resize(rows.len() * self.length, T::Storage::default());
+                    keys.read::<T>(|index, element| elements[index] = element);
+                    for row in elements.chunks_exact_mut(self.length) {
+                        scratch.sort(row, |element| T::key(element) ^ mask);
+                    }
+                    stores.for_each(|block| block.write(&elements));
+                }
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Shells: the only functions compiled for a level. Each is the body of a kernel, fold, arg-reduction or
-//! strided copy with all its callees inlined. Holds unsafe code.
+//! Shells: the only functions compiled for a level. Each is the body of a kernel, fold, arg-reduction,
+//! strided copy or sort with all its callees inlined. Holds unsafe code.
 //!
 //! Each level has its own file, so that the compiler generates their code in parallel.
 //!
@@ -14,9 +14,10 @@ use super::arg_reduce::{ArgReduce, ArgReduceFn};
 use super::block::{KernelBody, KernelFn};
 use super::fold::{FoldFn, FoldRows};
 use super::instructions::Instructions;
+use super::sort_columns::{SortColumns, SortColumnsFn};
 use super::strided::{StridedCopy, StridedCopyFn};
 
-/// The kernels, folds, arg-reductions and strided copies of one level.
+/// The kernels, folds, arg-reductions, strided copies and sorts of one level.
 pub(crate) trait Shells: Instructions {
     /// The kernel of `B` at the level.
     fn kernel<B: KernelBody>() -> KernelFn;
@@ -29,6 +30,9 @@ pub(crate) trait Shells: Instructions {
 
     /// The copy of `B` at the level.
     fn strided_copy<B: StridedCopy>() -> StridedCopyFn;
+
+    /// The sort of columns of `B` at the level.
+    fn sort_columns<B: SortColumns>() -> SortColumnsFn;
 }
 
 /// The shells of a level, with the attribute that enables its instructions.
@@ -38,6 +42,7 @@ macro_rules! define_shells {
         use crate::kernel::fold::{FoldFn, FoldRows, FoldedRows};
         use crate::kernel::instructions::$level;
         use crate::kernel::arg_reduce::{ColumnExtremes, ArgReduce, ArgReduceFn, ArgReduceRows};
+        use crate::kernel::sort_columns::{ColumnOrder, ColumnRow, SortColumns, SortColumnsFn};
         use crate::kernel::strided::{StridedCopy, StridedCopyFn};
 
         impl super::Shells for $level {
@@ -55,6 +60,10 @@ macro_rules! define_shells {
 
             fn strided_copy<B: StridedCopy>() -> StridedCopyFn {
                 strided_copy::<B>
+            }
+
+            fn sort_columns<B: SortColumns>() -> SortColumnsFn {
+                sort_columns::<B>
             }
         }
 
@@ -92,6 +101,13 @@ macro_rules! define_shells {
         ) {
             // SAFETY: the caller has the obligations of `StridedCopyFn`, which are those of `B::run`.
             unsafe { B::run(destination, source, count) }
+        }
+
+        /// # Safety
+        /// Like [`SortColumnsFn`], for this level.
+        $(#[$enable])?
+        unsafe fn sort_columns<B: SortColumns>(rows: &mut [ColumnRow], order: &ColumnOrder) -> bool {
+            B::run(rows, order)
         }
     };
 }

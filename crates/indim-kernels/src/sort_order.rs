@@ -1,9 +1,9 @@
-//! Stable sorts of lists of items by their keys, and positions as items.
+//! Stable sorts of lists of items by their keys.
 //!
 //! Short lists take a comparison sort of keys packed with their positions. Longer lists take a radix sort,
 //! from the least significant digit on; a digit that is the same in all keys is skipped.
 
-use super::keys::SortKey;
+use crate::sort_keys::SortKey;
 
 /// Minimum length of a list whose radix sort has digits of 11 bits, which need fewer passes but a larger
 /// table of counts: a pass over such a list costs more than the table. Shorter lists have digits of 8
@@ -18,7 +18,7 @@ const MAX_COMPARISON_SORT_LENGTH: usize = 512;
 const COMPARISON_SORT_LENGTH_PER_BYTE: usize = 24;
 
 /// Scratch memory of sorts, reused for several lists.
-pub(super) struct SortScratch<I, K: SortKey> {
+pub struct SortScratch<I, K: SortKey> {
     item_buffer: Vec<I>,
     packed: Vec<K::WithPosition>,
     /// For each digit and each of its values, the number of items; during a pass, the position of the next
@@ -33,14 +33,14 @@ impl<I, K: SortKey> Default for SortScratch<I, K> {
 }
 
 /// Bytes of the counts of a radix sort, for a list of `items` items with keys of `size` bytes.
-pub(super) const fn count_bytes(items: usize, size: usize) -> usize {
+pub const fn count_bytes(items: usize, size: usize) -> usize {
     let bits: usize = if items < MIN_WIDE_DIGIT_LENGTH { 8 } else { 11 };
     (8 * size).div_ceil(bits) * (1 << bits) * size_of::<usize>()
 }
 
 impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
     /// Sorts `items` by `key`, stably.
-    pub(super) fn sort(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
+    pub fn sort(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
         if items.is_sorted_by_key(|&item| key(item)) {
             return;
         }
@@ -109,35 +109,4 @@ impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
             to.copy_from_slice(from);
         }
     }
-}
-
-/// An integer type of positions along the sorted axis.
-pub(super) trait SortPosition: Copy + Default + 'static {
-    fn new(position: usize) -> Self;
-    fn get(self) -> usize;
-}
-
-macro_rules! positions {
-    ($($type:ident)*) => { $(
-        impl SortPosition for $type {
-            #[inline(always)]
-            fn new(position: usize) -> $type {
-                position as $type
-            }
-
-            #[inline(always)]
-            fn get(self) -> usize {
-                self as usize
-            }
-        }
-    )* };
-}
-
-positions!(u32 u64);
-
-/// A key with the position of its element.
-#[derive(Clone, Copy, Default)]
-pub(super) struct KeyedPosition<K, P> {
-    pub(super) key: K,
-    pub(super) position: P,
 }

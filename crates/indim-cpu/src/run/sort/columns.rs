@@ -1,0 +1,131 @@
+//! Sorts of short rows, several rows together: each row is a column of a sorting network. Holds unsafe code.
+
+use indim_kernels::{COLUMN_BYTES, ColumnOrder, ColumnRow, SortColumnsFn, sort_columns_function};
+use indim_ops::{DType, Level};
+
+use super::Block;
+use super::keys::SortElement;
+
+/// Maximum elements of a row: a longer one takes more exchanges for each element than passes of a radix
+/// sort, and its columns fill L1.
+const MAX_LENGTH: usize = 1024;
+
+/// Minimum number of rows: a network takes the same time for any number, and fewer rows are sorted faster
+/// one by one.
+const MIN_ROWS: usize = 4;
+
+/// Number of rows of `length` elements that are sorted together; 1 if each is sorted alone.
+pub(super) fn rows_together(dtype: DType, length: usize) -> usize {
+    match ColumnOrder::new(dtype, false) {
+        Some(_) if (2..=MAX_LENGTH).contains(&length) => COLUMN_BYTES / dtype.size(),
+        _ => 1,
+    }
+}
+
+/// The sort of rows of one length, with its scratch memory.
+pub(super) struct ColumnSort {
+    sort: SortColumnsFn,
+    order: ColumnOrder,
+    /// One row of columns for each position.
+    positions: Vec<ColumnRow>,
+}
+
+impl ColumnSort {
+    /// `None` if rows of `length` elements are sorted one by one.
+    pub(super) fn new(dtype: DType, is_descending: bool, length: usize) -> Option<ColumnSort> {
+        if rows_together(dtype, length) == 1 {
+            return None;
+        }
+        let order = ColumnOrder::new(dtype, is_descending)?;
+        // All levels give the same bits, so this is the function of the processor's highest level.
+        let sort = sort_columns_function(dtype.size(), Level::detect())?;
+        Some(ColumnSort { sort, order, positions: vec![ColumnRow([0; COLUMN_BYTES]); length] })
+    }
+
+    /// Sorts the rows of `keys` and writes them to each of `stores`. Returns `false`, and writes nothing, if
+    /// rows must be sorted one by one: they are few, or a network might exchange elements that are equal.
+    ///
+    /// # Safety
+    /// - the rows of `keys` are readable, and those of `stores` writable, with elements of type `T`;
+    /// - all blocks have the same number of rows, at most [`rows_together`], of the length of this sort.
+    pub(super) unsafe fn sort<T: SortElement>(
+        &mut self,
+        keys: &Block,
+        stores: impl Iterator<Item = Block>,
+    ) -> bool {
+        if keys.rows.len() < MIN_ROWS {
+            return false;
+        }
+        if keys.rows.len() < COLUMN_BYTES / size_of::<T::Storage>() {
+            self.positions.fill(ColumnRow([0; COLUMN_BYTES]));
+        }
+        let columns = self.positions.as_mut_ptr().cast::<T::Storage>();
+        // SAFETY:
+        // - the caller ensures readable rows, as many as a row of `positions` has room for, and a position for
+        //   each element;
+        // - the function was looked up for a level of this processor.
+        let is_sorted = unsafe {
+            keys.read_columns::<T>(columns);
+            (self.sort)(&mut self.positions, &self.order)
+        };
+        for store in stores.filter(|_| is_sorted) {
+            // SAFETY: like the rows of `keys`; the caller ensures that the rows of a store are writable.
+            unsafe { store.write_columns::<T>(self.positions.as_ptr().cast::<T::Storage>()) }
+        }
+        is_sorted
+    }
+}
+
+impl Block {
+    /// Copies the element at `position` of row `row` to `columns[position][row]`.
+    ///
+    /// # Safety
+    /// - each row has readable elements of type `T`;
+    /// - `columns` has room for a [`ColumnRow`] for each position.
+    unsafe fn read_columns<T: SortElement>(&self, columns: *mut T::Storage) {
+        self.visit_columns::<T::Storage>(|column, from| {
+            // SAFETY: `visit_columns` passes the elements of the rows and the indices of `columns`, all of
+            // which the caller ensures are valid.
+            unsafe {
+                let stored = from.cast::<T::Storage>().read_unaligned();
+                columns.add(column).write(T::from_storage(stored).to_storage());
+            }
+        });
+    }
+
+    /// Copies `columns[position][row]` to the element at `position` of row `row`.
+    ///
+    /// # Safety
+    /// - each row has writable elements of type `T`;
+    /// - `columns` has a [`ColumnRow`] for each position.
+    unsafe fn write_columns<T: SortElement>(&self, columns: *const T::Storage) {
+        self.visit_columns::<T::Storage>(|column, to| {
+            // SAFETY: like in `read_columns`, with reads and writes exchanged.
+            unsafe { to.cast::<T::Storage>().write_unaligned(columns.add(column).read()) }
+        });
+    }
+
+    /// Calls `each` with the index of each element in rows of columns, and its address.
+    #[inline(always)]
+    fn visit_columns<S>(&self, mut each: impl FnMut(usize, *mut u8)) {
+        let width = COLUMN_BYTES / size_of::<S>();
+        let size = size_of::<S>() as isize;
+        let is_dense = self.rows.windows(2).all(|pair| pair[1] == pair[0].wrapping_offset(size));
+        if is_dense && let Some(&first) = self.rows.first() {
+            for position in 0..self.length {
+                let first = first.wrapping_offset(self.element_stride * position as isize);
+                // A constant stride lets the compiler use vectors.
+                for row in 0..self.rows.len() {
+                    each(position * width + row, first.wrapping_offset(size * row as isize));
+                }
+            }
+            return;
+        }
+        for (row, first) in self.rows.iter().enumerate() {
+            for position in 0..self.length {
+                let offset = self.element_stride.wrapping_mul(position as isize);
+                each(position * width + row, first.wrapping_offset(offset));
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Sort keys: unsigned integers that compare like the elements, and are equal for equal elements.
+//!
+//! The key of a float is its bits: all inverted for a negative number, otherwise with the sign bit set. Both
+//! zeros have the key of +0, and all NaNs the greatest key.
+
+use core::ops::BitXor;
+
+use indim_ops::{Element, bf16, c64, c128, f16};
+
+/// An unsigned integer type of sort keys.
+pub trait SortKey: Copy + Ord + Default + BitXor<Output = Self> + Send + 'static {
+    /// Number of bits.
+    const BITS: u32;
+    /// All bits set: `key ^ MAX` reverses the order.
+    const MAX: Self;
+    /// The sign bit: `key ^ SIGN` compares like the signed integer with the bits of `key`.
+    const SIGN: Self;
+    /// A key with a position, ordered by the key and then by the position.
+    type WithPosition: Copy + Ord + 'static;
+
+    /// The digit for a radix sort: `bits` bits from bit `shift` on.
+    fn digit(self, shift: u32, bits: u32) -> usize;
+
+    /// The key with a position.
+    fn with_position(self, position: u32) -> Self::WithPosition;
+
+    /// The position.
+    fn position(with_position: Self::WithPosition) -> usize;
+}
+
+macro_rules! keys {
+    ($($type:ident with $wide:ident;)*) => { $(
+        impl SortKey for $type {
+            const BITS: u32 = $type::BITS;
+            const MAX: $type = $type::MAX;
+            const SIGN: $type = 1 << ($type::BITS - 1);
+            type WithPosition = $wide;
+
+            #[inline(always)]
+            fn digit(self, shift: u32, bits: u32) -> usize {
+                (self >> shift) as usize & ((1 << bits) - 1)
+            }
+
+            #[inline(always)]
+            fn with_position(self, position: u32) -> $wide {
+                $wide::from(self) << 32 | $wide::from(position)
+            }
+
+            #[inline(always)]
+            fn position(with_position: $wide) -> usize {
+                with_position as u32 as usize
+            }
+        }
+    )* };
+}
+
+keys! { u8 with u64; u16 with u64; u32 with u64; u64 with u128; }
+
+impl SortKey for u128 {
+    const BITS: u32 = u128::BITS;
+    const MAX: u128 = u128::MAX;
+    const SIGN: u128 = 1 << 127;
+    type WithPosition = (u128, u32);
+
+    #[inline(always)]
+    fn digit(self, shift: u32, bits: u32) -> usize {
+        (self >> shift) as usize & ((1 << bits) - 1)
+    }
+
+    #[inline(always)]
+    fn with_position(self, position: u32) -> (u128, u32) {
+        (self, position)
+    }
+
+    #[inline(always)]
+    fn position((_, position): (u128, u32)) -> usize {
+        position as usize
+    }
+}
+
+/// An element type with sort keys.
+pub trait SortElement: Element {
+    /// The type of its keys.
+    type SortKey: SortKey;
+
+    /// The key of an element, from its representation in memory.
+    fn key(storage: Self::Storage) -> Self::SortKey;
+}
+
+impl SortElement for bool {
+    type SortKey = u8;
+
+    #[inline(always)]
+    fn key(storage: u8) -> u8 {
+        u8::from(storage != 0)
+    }
+}
+
+macro_rules! unsigned {
+    ($($type:ident)*) => { $(
+        impl SortElement for $type {
+            type SortKey = $type;
+
+            #[inline(always)]
+            fn key(storage: $type) -> $type {
+                storage
+            }
+        }
+    )* };
+}
+
+macro_rules! signed {
+    ($($type:ident $key:ident;)*) => { $(
+        impl SortElement for $type {
+            type SortKey = $key;
+
+            #[inline(always)]
+            fn key(storage: $type) -> $key {
+                storage as $key ^ (1 << ($key::BITS - 1))
+            }
+        }
+    )* };
+}
+
+/// `$infinity` are the bits of +infinity; greater magnitudes are NaNs.
+macro_rules! floats {
+    ($($type:ident $key:ident $infinity:expr;)*) => { $(
+        impl SortElement for $type {
+            type SortKey = $key;
+
+            #[inline(always)]
+            fn key(storage: $type) -> $key {
+                const SIGN: $key = 1 << ($key::BITS - 1);
+                const INFINITY: $key = $infinity;
+                let bits = storage.to_bits();
+                let magnitude = bits & !SIGN;
+                let negative = ((bits >> ($key::BITS - 1)) as $key).wrapping_neg();
+                let number = if magnitude == 0 { SIGN } else { bits ^ (negative | SIGN) };
+                if magnitude > INFINITY { $key::MAX } else { number }
+            }
+        }
+    )* };
+}
+
+macro_rules! complexes {
+    ($($type:ident $component:ident $key:ident;)*) => { $(
+        impl SortElement for $type {
+            type SortKey = $key;
+
+            #[inline(always)]
+            fn key(storage: $type) -> $key {
+                let [re, im] = [storage.re, storage.im].map(|part| $key::from($component::key(part)));
+                re << ($key::BITS / 2) | im
+            }
+        }
+    )* };
+}
+
+unsigned!(u8 u16 u32 u64);
+signed!(i8 u8; i16 u16; i32 u32; i64 u64;);
+floats! {
+    f16 u16 f16::INFINITY.to_bits();
+    bf16 u16 bf16::INFINITY.to_bits();
+    f32 u32 f32::INFINITY.to_bits();
+    f64 u64 f64::INFINITY.to_bits();
+}
+complexes!(c64 f32 u64; c128 f64 u128;);
