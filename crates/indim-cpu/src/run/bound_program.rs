@@ -280,8 +280,16 @@ impl BoundProgram {
         scratch: &Scratch<'_>,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        let arrays = self.arrays(inputs, outputs, scratch);
-        let run_nest = |index| self.run_nest(index, &arrays, is_over_input, options);
+        let mut arrays = self.arrays(inputs, outputs, scratch);
+        // A copy keeps the elements of an input that an output overwrites.
+        if !is_over_input.contains(&true) {
+            let copies = self.compiled.whole_copies.iter();
+            arrays.omit_copies(copies.filter(|copy| !self.is_in_group(copy.nest)));
+        }
+        let run_nest = |index| match arrays.is_omitted(index) {
+            true => Ok(()),
+            false => self.run_nest(index, &arrays, is_over_input, options),
+        };
         self.run_nests_and_groups(&arrays, is_over_input, options, run_nest)
     }
 

@@ -23,6 +23,7 @@ use crate::run::scan::Scan;
 use crate::run::scatter::Scatter;
 use crate::run::search::TableSearch;
 use crate::run::sort::Sort;
+use crate::run::whole_copies::{WholeCopy, whole_copies};
 use indim_executors::run_work;
 use indim_executors::{BoundNest, Executor, NestCode};
 
@@ -40,6 +41,8 @@ pub(crate) struct CompiledProgram {
     /// Whether a nest writes an output before all indices have been checked and all loops have ended.
     pub(crate) writes_before_checks: bool,
     pub(crate) output_orders: OutputOrders,
+    /// The copies that a run may leave out.
+    pub(crate) whole_copies: Vec<WholeCopy>,
     /// The packed constants of this program and of its regions; none for the program of a region.
     pub(crate) packed_constants: PackedConstants,
     pub(crate) executor: &'static dyn Executor,
@@ -154,7 +157,9 @@ impl CompiledProgram {
         let (may_fail, writes_before_checks) = failures(&loops, &nests);
         let (groups, live_ranges) = (groups(&loops), LiveRanges::of(&loops));
         let output_orders = OutputOrders::default();
+        let whole_copies = whole_copies(&loops, may_fail);
         Ok(CompiledProgram {
+            whole_copies,
             loops,
             nests,
             groups,
@@ -229,6 +234,7 @@ impl CompiledProgram {
         memory_use.add_allocation::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(memory_use));
         self.live_ranges.count_bytes(memory_use);
+        memory_use.add_allocation::<WholeCopy>(self.whole_copies.capacity());
     }
 }
 

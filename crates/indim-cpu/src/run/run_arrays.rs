@@ -7,9 +7,11 @@ use indim_loops::resize::{SizedNest, Sizes};
 use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::AxisStrides;
 use indim_ops::ArrayType;
+use smallvec::SmallVec;
 
 use crate::run::dense_strides::row_major_strides;
 use crate::run::scratch::Scratch;
+use crate::run::whole_copies::WholeCopy;
 use indim_arrays::{Array, ArrayView, ArrayViewMut};
 
 /// An address in an array of a run: the buffer, and the offset from its first element in bytes.
@@ -29,6 +31,8 @@ pub(crate) struct RunArrays<'a, 'i, 'o> {
     /// Whether all inputs and outputs are row-major, the common case.
     are_row_major: bool,
     pub(crate) scratch: &'a Scratch<'a>,
+    /// The copies that the run leaves out, and the addresses that their temporaries have instead.
+    omitted: SmallVec<[(&'a WholeCopy, *mut u8); 2]>,
 }
 
 impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
@@ -41,7 +45,35 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
     ) -> Self {
         let are_row_major = inputs.iter().all(ArrayView::is_row_major)
             && outputs.iter().all(ArrayViewMut::is_row_major);
-        RunArrays { constants, layout, inputs, outputs, are_row_major, scratch }
+        let omitted = SmallVec::new();
+        RunArrays { constants, layout, inputs, outputs, are_row_major, scratch, omitted }
+    }
+
+    /// Leaves out copies of whole arrays whose input or output is row-major.
+    pub(crate) fn omit_copies(&mut self, copies: impl Iterator<Item = &'a WholeCopy>) {
+        for copy in copies {
+            let is_row_major = match copy.array {
+                BufferId::Parameter(index) => self.inputs[index].is_row_major(),
+                BufferId::Output(index) => self.outputs[index].is_row_major(),
+                _ => false,
+            };
+            if is_row_major {
+                let first = self.at(BufferOffset { buffer: copy.array, offset: 0 });
+                self.omitted.push((copy, first));
+            }
+        }
+    }
+
+    /// Whether the run leaves out this nest.
+    pub(crate) fn is_omitted(&self, nest: usize) -> bool {
+        self.omitted.iter().any(|(copy, _)| copy.nest == nest)
+    }
+
+    /// The address of a temporary.
+    #[inline(always)]
+    fn temporary(&self, index: usize) -> *mut u8 {
+        let omitted = self.omitted.iter().find(|(copy, _)| copy.temporary == index);
+        omitted.map_or_else(|| self.scratch.at(self.layout.temporaries[index]), |&(_, first)| first)
     }
 
     /// The whole array that an operand of a loop or branch reads.
@@ -87,7 +119,7 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
             BufferId::Output(index) => self.outputs[index].first(),
             BufferId::Constant(index) => self.constants[index].bytes().as_ptr().cast_mut(),
             BufferId::Counter(index) => self.scratch.at(self.layout.counters[index]),
-            BufferId::Temporary(index) => self.scratch.at(self.layout.temporaries[index]),
+            BufferId::Temporary(index) => self.temporary(index),
         };
         first.wrapping_offset(at.offset)
     }

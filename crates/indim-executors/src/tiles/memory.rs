@@ -47,6 +47,39 @@ pub unsafe fn gather(
     }
 }
 
+/// Maximum bytes of a run that [`gather_repeated`] copies: a longer one is repeated as fast one at a time.
+pub(crate) const MAX_REPEATED_RUN_BYTES: usize = 64;
+
+/// Copies `steps.count` runs, `steps.stride` bytes apart in memory, to one dense block that has each run
+/// `repeats` times. The inner loop goes over all runs, because a loop over one short run costs more than its
+/// copies. Pointers need no alignment.
+///
+/// # Safety
+/// - `source + i * steps.stride + j * run.stride` is valid for reads of an element, for each step `i` and
+///   each element `j` of a run;
+/// - `destination` is valid for writes of `steps.count * repeats * run.count` elements;
+/// - source and destination do not overlap;
+/// - `element_size` is 1, 2, 4, 8 or 16.
+pub(crate) unsafe fn gather_repeated(
+    destination: *mut u8,
+    source: *const u8,
+    [steps, run]: [ElementRun; 2],
+    repeats: usize,
+    element_size: usize,
+) {
+    let run_bytes = run.count * element_size;
+    let from = CopySide { address: source, steps: steps.stride, run: run.stride };
+    for repeat in 0..repeats {
+        let to = CopySide {
+            address: destination.wrapping_add(repeat * run_bytes),
+            steps: (repeats * run_bytes) as isize,
+            run: element_size as isize,
+        };
+        // SAFETY: `from` are the caller's elements, and `to` is the part of its block for this repetition.
+        unsafe { copy(to, from, steps.count, run.count, element_size) }
+    }
+}
+
 /// Copies one dense block to `steps.count` runs, `steps.stride` bytes apart in memory. Pointers need no
 /// alignment.
 ///

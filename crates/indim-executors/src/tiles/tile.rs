@@ -22,7 +22,10 @@ use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::BLOCK_BYTES;
 use crate::tiles::code::{Callee, TileCode, element_sizes};
 use crate::tiles::gather::GatherOperands;
-use crate::tiles::memory::{fence_non_temporal_stores, gather, has_strided_copy, scatter};
+use crate::tiles::memory::{
+    MAX_REPEATED_RUN_BYTES, fence_non_temporal_stores, gather, gather_repeated, has_strided_copy,
+    scatter,
+};
 use crate::tiles::single_call::{OperandAddress, SingleCall};
 use crate::tiles::wiring::Wiring;
 use crate::tiles::work;
@@ -466,6 +469,13 @@ impl Tile<'_> {
             let single = ElementRun { count: self.walk.step_elements, stride: 0 };
             let (steps, runs) = runs(self.walk, stores + access, position, &single);
             let steps = ElementRun { count: if is_repeated { 1 } else { steps.count }, ..steps };
+            if let Some((repeats, run)) = repeated_run(runs, steps, size) {
+                let to = self.registers[access];
+                // SAFETY: like the gather of each run below.
+                unsafe { gather_repeated(to, source.cast_const(), [steps, run], repeats, size) }
+                self.gathered[access] = GatheredElements { source, count };
+                continue;
+            }
             // SAFETY:
             // - `BoundNest::run` requires that the access is readable at every point of the tile, and the
             //   runs visit those points;
@@ -504,6 +514,20 @@ impl Tile<'_> {
             });
         }
     }
+}
+
+/// The number of times that each step of a tile has one short run, and the run; `None` if the steps are few
+/// or have another form.
+fn repeated_run(
+    runs: &[ElementRun],
+    steps: ElementRun,
+    element_size: usize,
+) -> Option<(usize, ElementRun)> {
+    let [ElementRun { count: 1, .. }, ElementRun { count: repeats, stride: 0 }, run] = *runs else {
+        return None;
+    };
+    let is_short = run.count * element_size <= MAX_REPEATED_RUN_BYTES;
+    (is_short && steps.count >= repeats).then_some((repeats, run))
 }
 
 /// The steps of the tile at `position`, and the runs of an operand within a step: `all` is the run of an

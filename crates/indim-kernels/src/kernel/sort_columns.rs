@@ -1,4 +1,5 @@
-//! Sorts of several columns together by a sorting network: each lane of a vector is a column. Holds unsafe code.
+//! Sorts of several columns together by a sorting network: each lane of a vector is a column. Holds unsafe
+//! code.
 //!
 //! The network is Batcher's merge exchange (Knuth, Algorithm 5.2.2M), which sorts any number of rows. Its
 //! exchanges depend on positions alone, so they have no branches, and all columns take the same ones.
@@ -28,7 +29,8 @@ pub struct ColumnOrder {
     infinity: u64,
     /// The NaN that is greater than all other elements by its bits, too. Columns may have no other NaN.
     nan: u64,
-    /// The bits of -0, which compares equal to +0; for integers a value that no element has under `zero_mask`.
+    /// The bits of -0, which compares equal to +0; for integers a value that no element has under
+    /// `zero_mask`.
     negative_zero: u64,
     /// The bits that are compared with `negative_zero`.
     zero_mask: u64,
@@ -176,8 +178,8 @@ impl<K: KeyWord, const LANES: usize> SortColumns for NetworkBody<K, LANES> {
             assert!(size_of::<[K; LANES]>() == COLUMN_BYTES, "a row is a cache line");
             assert!(align_of::<[K; LANES]>() <= align_of::<ColumnRow>(), "rows are aligned");
         }
-        // SAFETY: the type of a row has the size of `ColumnRow` and at most its alignment, has no padding, and
-        // any bits are its value.
+        // SAFETY: the type of a row has the size of `ColumnRow` and at most its alignment, has no padding,
+        // and any bits are its value.
         let rows = unsafe {
             core::slice::from_raw_parts_mut(rows.as_mut_ptr().cast::<[K; LANES]>(), rows.len())
         };

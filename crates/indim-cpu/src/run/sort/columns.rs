@@ -61,8 +61,8 @@ impl ColumnSort {
         }
         let columns = self.positions.as_mut_ptr().cast::<T::Storage>();
         // SAFETY:
-        // - the caller ensures readable rows, as many as a row of `positions` has room for, and a position for
-        //   each element;
+        // - the caller ensures readable rows, as many as a row of `positions` has room for, and a
+        //   position for each element;
         // - the function was looked up for a level of this processor.
         let is_sorted = unsafe {
             keys.read_columns::<T>(columns);
