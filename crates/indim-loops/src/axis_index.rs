@@ -114,6 +114,23 @@ impl AxisIndex {
         self.size_terms = Some(terms).filter(|terms| !terms.is_empty());
     }
 
+    /// Adds a size to the index at the first point.
+    pub(crate) fn move_by(&mut self, size: Size) {
+        match size {
+            Size::Known(size) => self.start += size as isize,
+            Size::Symbol(symbol) => self.add_size(symbol, 1),
+        }
+    }
+
+    /// The index in an array that has the indexed one as a part from `start` on, a constant index.
+    pub(crate) fn moved_to(&self, start: &AxisIndex) -> AxisIndex {
+        let mut moved = AxisIndex { start: self.start + start.start, ..self.clone() };
+        for term in start.size_terms() {
+            moved.add_size(term.symbol, term.count);
+        }
+        moved
+    }
+
     /// The index at the first point of the nest, for these sizes of the symbols.
     pub(crate) fn first(&self, sizes: Sizes<'_>) -> isize {
         let size = |term: &SizeTerm| sizes.0[term.symbol] as isize;

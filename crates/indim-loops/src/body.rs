@@ -273,10 +273,6 @@ fn leaf_access(
 
 /// The indices of a slice in its larger array: `axes` are the indices of the slice as an array of its
 /// own, `starts` the position of its first element in the larger array.
-fn offset_axes(axes: &[AxisIndex], starts: &[usize]) -> Arc<[AxisIndex]> {
-    let mut axes = axes.to_vec();
-    for (axis, start) in axes.iter_mut().zip(starts) {
-        axis.start += *start as isize;
-    }
-    axes.into()
+fn offset_axes(axes: &[AxisIndex], starts: &[AxisIndex]) -> Arc<[AxisIndex]> {
+    axes.iter().zip(starts).map(|(axis, start)| axis.moved_to(start)).collect()
 }

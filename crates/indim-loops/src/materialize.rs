@@ -32,6 +32,7 @@ use indim_graph::{Node, NodeKind, ShapedGraph, ValueId};
 use indim_ops::Fact;
 use smallvec::SmallVec;
 
+use crate::axis_index::AxisIndex;
 use crate::value_source::{
     OperandView, ValueSource, converted_fold, first_results, is_arg_reduction, is_computed,
     is_standalone, iteration, operand_views, reduction_operand,
@@ -78,8 +79,8 @@ pub(crate) struct NestValues {
 pub(crate) struct ConcatTarget {
     /// The concatenation, which is not a part of another concatenation.
     pub(crate) concatenation: ValueId,
-    /// The offset of the part along each axis.
-    pub(crate) starts: Vec<usize>,
+    /// The index of its first element along each axis, a constant.
+    pub(crate) starts: Vec<AxisIndex>,
 }
 
 impl Materialized {
@@ -293,15 +294,13 @@ fn concat_targets(
     let nested: BTreeSet<ValueId> = parts.filter(|part| concatenations.contains(part)).collect();
     for &concatenation in concatenations.difference(&nested) {
         let rank = graph.shape(concatenation).rank();
-        let mut pending = vec![(concatenation, vec![0; rank])];
+        let mut pending = vec![(concatenation, vec![AxisIndex::zero(); rank])];
         while let Some((whole, starts)) = pending.pop() {
             let NodeKind::Concatenate { axis } = graph[whole].kind else { continue };
-            let mut next: Vec<usize> = starts;
+            let mut next: Vec<AxisIndex> = starts;
             for &part in graph[whole].operands.iter() {
                 let starts = next.clone();
-                next[axis] += graph.shape(part)[axis]
-                    .known()
-                    .expect("invariant: symbolic graphs pin concatenated axes");
+                next[axis].move_by(graph.shape(part)[axis]);
                 if nested.contains(&part) {
                     pending.push((part, starts));
                 } else {

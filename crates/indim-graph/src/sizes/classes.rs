@@ -248,9 +248,9 @@ impl SizeClasses {
                 for &part in node.operands.iter() {
                     let others = (0..shape.rank()).filter(|other| other != axis);
                     others.for_each(|other| self.join((part, other), (value, other)));
-                    self.pin(part, *axis, "it is concatenated with others");
                 }
-                self.pin(value, *axis, "a concatenation has this size");
+                let of = node.operands.iter().map(|&part| (part, *axis)).collect();
+                self.derivations.push(((value, *axis), Derivation::Sum { of }));
             }
             NodeKind::Take { axis, .. } => self.add_take(graph, value, *axis, node),
             NodeKind::Scatter { axis, .. } => {

@@ -1,4 +1,4 @@
-//! Sizes that follow from other sizes: those of slices and reshapes.
+//! Sizes that follow from other sizes: those of slices, reshapes and concatenations.
 //!
 //! A derivation computes a size from others at each binding. The class of the axis is a symbol of its own,
 //! so nests and code see no arithmetic: `n - 1` is a symbol like `n`. A second derivation of one class is a
@@ -23,6 +23,8 @@ pub(super) enum Derivation<S> {
     },
     /// The product of `of`, divided by the product of `by` without remainder: the axis of a reshape.
     Quotient { of: Vec<S>, by: Vec<S> },
+    /// The sum of the sizes of the parts of a concatenation.
+    Sum { of: Vec<S> },
 }
 
 impl<S: Copy> Derivation<S> {
@@ -31,6 +33,7 @@ impl<S: Copy> Derivation<S> {
         let (first, second): (&[S], &[S]) = match self {
             Derivation::Slice { of, .. } => (core::slice::from_ref(of), &[]),
             Derivation::Quotient { of, by } => (of, by),
+            Derivation::Sum { of } => (of, &[]),
         };
         first.iter().chain(second).copied()
     }
@@ -47,6 +50,7 @@ impl<S: Copy> Derivation<S> {
                 let of = sizes.by_ref().take(of.len()).collect();
                 Derivation::Quotient { of, by: sizes.collect() }
             }
+            Derivation::Sum { .. } => Derivation::Sum { of: sizes.collect() },
         }
     }
 }
@@ -75,6 +79,10 @@ impl Derivation<Size> {
                 of.checked_rem(by).filter(|rest| *rest == 0)?;
                 Some(of / by)
             }
+            Derivation::Sum { of } => {
+                let mut sizes = of.iter().map(|size| size.resolve(symbols));
+                sizes.try_fold(0usize, |sum, size| sum.checked_add(size))
+            }
         }
     }
 
@@ -90,6 +98,7 @@ impl Derivation<Size> {
                 let numbers = by.iter().filter_map(|size| size.known());
                 numbers.filter(|number| *number != 0).fold(1, usize::saturating_mul)
             }
+            Derivation::Sum { .. } => 1,
         }
     }
 
@@ -102,6 +111,9 @@ impl Derivation<Size> {
                 usize::try_from(largest).unwrap_or(usize::MAX)
             }
             Derivation::Quotient { .. } => 0,
+            Derivation::Sum { of } => {
+                of.iter().filter_map(|size| size.known()).fold(0, usize::saturating_add)
+            }
         }
     }
 }
