@@ -64,10 +64,11 @@ pub(super) fn hypot(o: BinaryArguments<'_>) -> [Value; 2] {
     [o.a, o.b].map(|x| is_origin.select(0, o.cotangent * (x / o.y)))
 }
 
-/// Equal operands get half of the cotangent each, also if their difference is NaN, as for infinities.
+/// Equal infinities get half of the cotangent each; their difference is NaN.
 pub(super) fn logaddexp(o: BinaryArguments<'_>) -> [Value; 2] {
-    let is_tie = o.a.eq(o.b);
-    [o.a - o.b, o.b - o.a].map(|difference| o.cotangent * is_tie.select(0.5, difference.logistic()))
+    let is_infinite_tie = o.a.eq(o.b) & (o.a - o.b).is_nan();
+    [o.a - o.b, o.b - o.a]
+        .map(|difference| o.cotangent * is_infinite_tie.select(0.5, difference.logistic()))
 }
 
 pub(super) fn squared_difference(o: BinaryArguments<'_>) -> [Value; 2] {

@@ -86,15 +86,20 @@ pub(super) fn cotangent(
 }
 
 /// The derivative with respect to an element is the product of the other elements. With one zero, only
-/// the derivative with respect to the zero is not 0; with two zeros, all derivatives are 0.
+/// the derivative with respect to the zero is not 0; with two zeros, all derivatives are 0. A derivative that
+/// is 0 because of a single other zero has this zero as a factor, so that the second derivatives are right.
 fn product(chain: &ReductionChain, x: &Value, cotangent: &Value) -> BuildResult {
     let is_zero = x.eq(0);
     let count = chain.broadcast(&chain.fold(ReduceOp::Add, &is_zero.convert(DType::I64))?)?;
     let others = chain.broadcast(&chain.fold(ReduceOp::Mul, &is_zero.select(1, x))?)?;
-    let zero_derivative = (is_zero.clone() & count.eq(1)).select(&others, 0);
     // Divides by 1 instead of 0, so that the unselected branch has no NaN in a second derivative.
-    let nonzero_derivative = &others / is_zero.select(1, x);
-    let derivative = count.eq(0).select(nonzero_derivative, zero_derivative);
+    let without_zeros = &others / is_zero.select(1, x);
+    let zeros = chain.broadcast(&chain.fold(ReduceOp::Add, &is_zero.select(x, 0))?)?;
+    // Zeros other than the element itself: their number, and their sum if there is one.
+    let other_count = count - is_zero.convert(DType::I64);
+    let other_zero = zeros - is_zero.select(x, 0);
+    let with_zeros = other_count.eq(1).select(other_zero * &without_zeros, 0);
+    let derivative = other_count.eq(0).select(without_zeros, with_zeros);
     Ok(chain.broadcast(cotangent)? * conjugate(&derivative))
 }
 

@@ -58,7 +58,8 @@ def elu(x, alpha=1.0):
 def celu(x, alpha=1.0):
     """``x`` if it is positive, else ``alpha * expm1(x / alpha)``."""
     x = asarray(x)
-    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))
+    # Above 0 the exponential is that of 0, which does not overflow.
+    return np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, 0, x) / alpha))
 
 
 def gelu(x, approximate=True):

@@ -1,0 +1,48 @@
+"""Derivatives where a formula has branches or divisions, but the function is smooth. The expected values are
+those of the functions' Taylor series."""
+
+import indim
+import indim.numpy as inp
+import numpy as np
+import pytest
+
+LN2 = np.log(2)
+CASES = [
+    # The function, the point, its first and second derivative.
+    (lambda x: inp.logaddexp(x, 0.0), 0.0, 0.5, 0.25),
+    (lambda x: inp.logaddexp(0.0, x), 0.0, 0.5, 0.25),
+    (lambda x: inp.logaddexp(x, np.inf), np.inf, 0.5, None),
+    (lambda x: inp.logaddexp2(x, 0.0), 0.0, 0.5, LN2 / 4),
+    (lambda x: inp.logaddexp2(1.0, x), 1.0, 0.5, LN2 / 4),
+    (indim.nn.softplus, 0.0, 0.5, 0.25),
+    (indim.nn.log_sigmoid, 0.0, 0.5, -0.25),
+    (indim.nn.celu, 0.0, 1.0, 1.0),
+    (lambda x: indim.lax.cumlogsumexp(inp.stack([x, 0 * x]))[1], 0.0, 0.5, 0.25),
+    (inp.sinc, 0.0, 0.0, -np.pi**2 / 3),
+    (lambda x: inp.prod(inp.stack([x, x, x + 1])), 0.0, 0.0, 2.0),
+    (lambda x: inp.prod(inp.stack([x, x, x + 1])), -1.0, 1.0, -4.0),
+    (lambda x: inp.prod(inp.stack([x, x, x, x + 1])), 0.0, 0.0, 0.0),
+    (lambda x: inp.prod(inp.stack([x, x, x + 1])), 2.0, 16.0, 14.0),
+]
+
+
+@pytest.mark.parametrize("function, point, first, second", CASES)
+def test_derivatives_are_those_of_the_smooth_function(function, point, first, second):
+    assert np.isclose(indim.grad(function)(point), first, rtol=1e-12, atol=1e-12)
+    if second is not None:
+        assert np.isclose(indim.grad(indim.grad(function))(point), second, rtol=1e-12, atol=1e-12)
+
+
+def test_logaddexp2_of_equal_and_infinite_arguments_is_that_of_numpy():
+    x = np.array([-np.inf, np.inf, -2.5, 0.0, 1e300, np.nan])
+    assert np.array_equal(indim.jit(np.logaddexp2)(x, x), np.logaddexp2(x, x), equal_nan=True)
+
+
+def test_newton_steps_for_a_logistic_regression_begin_at_zero_weights():
+    x, y = np.array([[1.0, 2.0], [1.0, -1.0], [1.0, 0.5]]), np.array([1.0, 0.0, 0.0])
+
+    def loss(w):
+        scores = x @ w
+        return np.sum(np.logaddexp(0.0, scores) - y * scores)
+
+    assert np.allclose(indim.hessian(loss)(np.zeros(2)), x.T @ x / 4)
