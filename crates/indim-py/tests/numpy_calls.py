@@ -48,6 +48,7 @@ ROUNDED = {
     *("hypot.reduce", "logaddexp.reduce", "round", "around", "prod", "cumprod", "nancumprod", "nanprod"),
     *("add.reduceat", "multiply.reduceat"),
     *("multiply.reduce", "multiply.accumulate", "cumulative_prod", "linalg.matrix_power", "linalg.multi_dot"),
+    *("linalg.cholesky", "linalg.det", "linalg.inv", "linalg.slogdet", "linalg.solve"),
     "logaddexp.accumulate",
     *("convolve", "correlate", "isclose", "einsum", "linalg.cross"),
     *("fft.fft", "fft.fft2", "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifft2", "fft.ifftn", "fft.ihfft"),
@@ -91,6 +92,16 @@ def _written(x, write):
     x = x.copy()
     write(x)
     return x
+
+
+def _regular(np, a):
+    """A matrix that is far from singular."""
+    return a.s + 999 * np.eye(3)
+
+
+def _definite(np, a):
+    """A positive definite matrix."""
+    return _regular(np, a) + np.conj(_regular(np, a).T)
 
 
 def _each(*names, call):
@@ -402,6 +413,11 @@ FUNCTIONS = {
         lambda np, a: (np.linalg.matrix_norm(a.x), np.linalg.matrix_norm(a.c, ord=1, keepdims=True)),
     ],
     "linalg.matrix_power": [lambda np, a: [np.linalg.matrix_power(a.s, n) for n in (0, 1, 2, 3)]],
+    "linalg.inv": [lambda np, a: np.linalg.inv(_regular(np, a))],
+    "linalg.solve": [lambda np, a: [np.linalg.solve(_regular(np, a), b) for b in (a.s, a.s[0])]],
+    "linalg.det": [lambda np, a: np.linalg.det(_regular(np, a))],
+    "linalg.slogdet": [lambda np, a: tuple(np.linalg.slogdet(_regular(np, a)))],
+    "linalg.cholesky": [lambda np, a: np.linalg.cholesky(_definite(np, a))],
     "linalg.multi_dot": [
         lambda np, a: np.linalg.multi_dot([a.x, a.y.T, a.s]),
         lambda np, a: np.linalg.multi_dot([a.v, a.y.T, a.s[0]]),

@@ -206,7 +206,7 @@ def test_the_namespace_of_a_traced_value():
     with pytest.raises(AttributeError, match="the array API has no 'einsum_of_all'"):
         array_api.einsum_of_all
     with pytest.raises(TypeError, match="factorise|numpy.linalg"):
-        indim.jit(lambda x: array_api.linalg.inv(x))(SQUARE)
+        indim.jit(lambda x: array_api.linalg.svdvals(x))(SQUARE)
     np.testing.assert_allclose(array_api.linalg.inv(SQUARE), np.linalg.inv(SQUARE))
 
 

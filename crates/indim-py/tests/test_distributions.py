@@ -75,7 +75,7 @@ def test_parameters_of_weibull_min_broadcast():
     np.testing.assert_allclose(both, [one, 2 * one], rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["binomial", "multivariate_normal", "orthogonal", "unheard_of"])
+@pytest.mark.parametrize("name", ["binomial", "orthogonal", "unheard_of"])
 def test_functions_that_are_not_there_have_advice(name):
     with pytest.raises(AttributeError, match=f"indim.random has no '{name}'.*(write|docs)"):
         getattr(random, name)
@@ -117,3 +117,16 @@ def test_initialisers_take_jax_arguments():
     for name in ("orthogonal", "delta_orthogonal"):
         with pytest.raises(NotImplementedError, match=rf"initializers\.{name} .*np.linalg.qr"):
             getattr(initializers, name)()
+
+
+def test_vectors_of_a_normal_distribution_have_its_mean_and_covariance():
+    mean, cov = np.array([1.0, -2.0]), np.array([[2.0, 0.6], [0.6, 1.0]])
+    numbers = random.normal(KEY, (3, 2), np.float64)
+    expected = mean + numbers @ np.linalg.cholesky(cov).T
+    np.testing.assert_allclose(random.multivariate_normal(KEY, mean, cov, (3,), np.float64), expected, rtol=1e-12)
+    many = random.multivariate_normal(KEY, mean, cov, (20000,), np.float64)
+    np.testing.assert_allclose(np.cov(many.T), cov, atol=0.06)
+    batch = random.multivariate_normal(KEY, np.zeros((4, 1, 2)), np.stack([cov, 2 * cov]))
+    assert batch.shape == (4, 2, 2)
+    with pytest.raises(ValueError, match="lacks axes of the batch"):
+        random.multivariate_normal(KEY, np.zeros((4, 2)), cov, (1,))

@@ -192,7 +192,7 @@ def _matrix_power(a, n):
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if n < 0:
-        raise TypeError("a negative power needs the inverse matrix, which indim does not compute: pass it")
+        a, n = np.linalg.inv(a), -n
     if n == 0:
         return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
     # NumPy squares in this order too.

@@ -24,6 +24,7 @@ import operator
 import numpy as np
 
 from . import _arrays, _functions
+from ._functions import asarray
 from ._jit import jit
 from ._tracing import Tracer, has_tracer
 
@@ -107,6 +108,31 @@ def _program(*static):
         return call
 
     return decorate
+
+
+def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky"):
+    """Vectors with this mean and covariance matrix: ``mean`` plus the Cholesky factor of ``cov`` times standard
+    normal numbers. ``shape`` is that of the array of vectors, by default the batch axes of both."""
+    if method != "cholesky":
+        raise ValueError(f"the method of multivariate_normal is 'cholesky', not {method!r}")
+    shape = shape if shape is None else tuple(shape)
+    return _multivariate_normal(key, mean, cov, shape, _float_type("multivariate_normal", dtype))
+
+
+@_program("shape", "dtype")
+def _multivariate_normal(key, mean, cov, shape, dtype):
+    mean, cov = asarray(mean).astype(dtype), asarray(cov).astype(dtype)
+    if mean.ndim < 1 or cov.ndim < 2 or cov.shape[-2:] != (mean.shape[-1],) * 2:
+        raise ValueError(
+            f"multivariate_normal takes a mean [..., n] and a covariance [..., n, n], not {list(mean.shape)} "
+            f"and {list(cov.shape)}"
+        )
+    batch = np.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
+    shape = batch if shape is None else shape
+    if np.broadcast_shapes(shape, batch) != shape:
+        raise ValueError(f"the shape {list(shape)} lacks axes of the batch {list(batch)} of mean and cov")
+    numbers = normal(key, (*shape, mean.shape[-1]), dtype)
+    return mean + np.matmul(np.linalg.cholesky(cov), numbers[..., None])[..., 0]
 
 
 @_program("shape", "dtype")
@@ -446,8 +472,6 @@ _REFUSED = {
     "clone": "a key is an array, so it needs no copy",
     "key_data": "a key is its data already",
     "multinomial": "write np.bincount(choice(key, len(p), (n,), p=p), minlength=len(p))",
-    "multivariate_normal": "it factorises a matrix: write mean + normal(key, shape) @ "
-    "np.linalg.cholesky(cov).T",
     "orthogonal": "it factorises a matrix: write np.linalg.qr(normal(key, (n, n)))[0]",
     "wrap_key_data": "a key is its data already",
 }
