@@ -220,11 +220,10 @@ static MASKED_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static TRACED_NUMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Initialises lazy statics.
+/// Initialises lazy statics, except for `numpy.ma`, which takes long to import and is rarely used.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     NUMPY_GENERIC.import(py, "numpy", "generic")?;
     NDARRAY.import(py, "numpy", "ndarray")?;
-    MASKED_ARRAY.import(py, "numpy.ma", "MaskedArray")?;
     TRACED_NUMBER.import(py, "indim._numbers", "Number")?;
     AS_ARRAY.import(py, "indim._arrays", "as_array").map(|_| ())
 }

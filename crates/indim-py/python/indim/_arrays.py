@@ -61,7 +61,7 @@ def as_array(value, name):
 
     Objects other than plain arrays in memory are refused: see ``_foreign.py``.
     """
-    if isinstance(value, np.ma.MaskedArray):
+    if _foreign.is_masked(value):
         raise TypeError(f"`{name}` is a masked array; compute on `{name}.data`, or on `{name}.filled(...)`")
     if isinstance(value, np.ndarray):
         return _native(value, value, name)

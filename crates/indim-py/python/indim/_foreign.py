@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 
+import numpy as np
 
 #: The message for a product of labelled arrays.
 LABELLED_PRODUCT = (
@@ -21,6 +22,12 @@ LABELLED_PRODUCT = (
 
 class ForeignArrayError(TypeError):
     """An array that another engine computes with if it is an argument: see ``_engines.py``."""
+
+
+def is_masked(value):
+    """Whether ``value`` is a masked array. NumPy imports ``numpy.ma`` when it is first used."""
+    is_subclass = type(value) is not np.ndarray and isinstance(value, np.ndarray)
+    return is_subclass and isinstance(value, np.ma.MaskedArray)
 
 
 def refuse(value, name):

@@ -9,6 +9,8 @@ import hashlib
 
 import numpy as np
 
+from ._foreign import is_masked
+
 
 def key(value):
     """A key that is equal only for values that a function cannot distinguish.
@@ -33,7 +35,7 @@ def key(value):
 
 
 def _array_key(array):
-    if isinstance(array, np.ma.MaskedArray):
+    if is_masked(array):
         raise TypeError("a static argument is a masked array; pass `.data`, or `.filled(...)`")
     if array.dtype.hasobject:
         raise TypeError(
