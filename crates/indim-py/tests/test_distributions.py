@@ -123,7 +123,8 @@ def test_vectors_of_a_normal_distribution_have_its_mean_and_covariance():
     mean, cov = np.array([1.0, -2.0]), np.array([[2.0, 0.6], [0.6, 1.0]])
     numbers = random.normal(KEY, (3, 2), np.float64)
     expected = mean + numbers @ np.linalg.cholesky(cov).T
-    np.testing.assert_allclose(random.multivariate_normal(KEY, mean, cov, (3,), np.float64), expected, rtol=1e-12)
+    found = random.multivariate_normal(KEY, mean, cov, (3,), np.float64)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
     many = random.multivariate_normal(KEY, mean, cov, (20000,), np.float64)
     np.testing.assert_allclose(np.cov(many.T), cov, atol=0.06)
     batch = random.multivariate_normal(KEY, np.zeros((4, 1, 2)), np.stack([cov, 2 * cov]))

@@ -78,7 +78,7 @@ def _matrices(a, name):
     """A square matrix, or a stack of them."""
     a = _elements(asarray(a), name)
     if a.ndim < 2:
-        raise np.linalg.LinAlgError(f"{name} takes a matrix or a stack of them, not an array of rank {a.ndim}")
+        raise np.linalg.LinAlgError(f"{name} takes matrices, not an array of rank {a.ndim}")
     if a.shape[-1] != a.shape[-2]:
         raise np.linalg.LinAlgError(f"{name} takes a square matrix, not one of shape {list(a.shape[-2:])}")
     return a

@@ -111,8 +111,8 @@ def _program(*static):
 
 
 def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky"):
-    """Vectors with this mean and covariance matrix: ``mean`` plus the Cholesky factor of ``cov`` times standard
-    normal numbers. ``shape`` is that of the array of vectors, by default the batch axes of both."""
+    """Vectors with this mean and covariance matrix: ``mean`` plus the Cholesky factor of ``cov`` times
+    standard normal numbers. ``shape`` is that of the array of vectors, by default the batch axes of both."""
     if method != "cholesky":
         raise ValueError(f"the method of multivariate_normal is 'cholesky', not {method!r}")
     shape = shape if shape is None else tuple(shape)
