@@ -9,7 +9,6 @@ from . import (
     convert_element_type as convert_element_type,
     expand_dims as expand_dims,
     fori_loop as fori_loop,
-    reshape as reshape,
     scan as scan,
     switch as switch,
     top_k as top_k,
@@ -79,6 +78,30 @@ def conv(
     padding: str | Sequence[tuple[int, int]],
     precision: Any = None,
     preferred_element_type: Any = None,
+) -> NDArray[Any]: ...
+def bitcast_convert_type(operand: Operand, new_dtype: Any) -> NDArray[Any]: ...
+def betainc(a: Operand, b: Operand, x: Operand) -> NDArray[Any]: ...
+def igamma(a: Operand, x: Operand) -> NDArray[Any]: ...
+def igammac(a: Operand, x: Operand) -> NDArray[Any]: ...
+def polygamma(n: int, x: Operand) -> NDArray[Any]: ...
+def reshape(
+    operand: Operand,
+    new_sizes: Integers,
+    dimensions: Sequence[int] | None = None,
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+def conv_transpose(
+    lhs: Operand,
+    rhs: Operand,
+    strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Sequence[str] | None = None,
+    transpose_kernel: bool = False,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    use_consistent_padding: bool = False,
 ) -> NDArray[Any]: ...
 def conv_general_dilated(
     lhs: Operand,

@@ -2,7 +2,10 @@ from types import SimpleNamespace
 
 bernoulli: SimpleNamespace
 beta: SimpleNamespace
+binom: SimpleNamespace
 cauchy: SimpleNamespace
+chi2: SimpleNamespace
+dirichlet: SimpleNamespace
 expon: SimpleNamespace
 gamma: SimpleNamespace
 laplace: SimpleNamespace
