@@ -158,3 +158,53 @@ def test_a_broken_invariant_is_an_exception_that_says_how_to_report_it(capfd):
     assert raised.value.code == "internal-error" and "report it" in str(raised.value)
     if os.environ.get("RUST_BACKTRACE", "0") == "0":
         assert capfd.readouterr().err == ""
+
+
+BEFORE = r"call it before the call and pass"
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("scipy.stats.zscore(x)", r"write \(x - x.mean\(\)\) / x.std\(\), or " + BEFORE),
+        ("scipy.stats.norm.pdf(x)", "write indim.scipy.stats.norm.pdf, or " + BEFORE),
+        ("scipy.fft.rfft(x)", "write np.fft.rfft, or " + BEFORE),
+        ("scipy.integrate.trapezoid(x)", r"write np.trapezoid\(y, x\), or " + BEFORE),
+        ("scipy.special.logsumexp(x)", "write indim.scipy.special.logsumexp, or " + BEFORE),
+        ("scipy.signal.detrend(x)", "a function of SciPy needs .*; " + BEFORE),
+        ("np.polynomial.Polynomial(x)(2.0)", r"numpy's Polynomial needs .* np.polyval\(coefficients, x\)"),
+        ("np.ma.masked_where(x > 1, x)", r"numpy's masked_where .* np.where\(mask, other, x\)"),
+        ("np.lib.stride_tricks.as_strided(x, (2,), (8,))", "numpy's as_strided .*sliding_window_view"),
+        ("list(np.ndenumerate(x))", r"numpy's ndenumerate .*np.ndindex\(x.shape\)"),
+        ("np.random.default_rng(0).permutation(x)", r"write x\[rng.permutation\(x.shape\[0\]\)\]"),
+        ("max(x)", r"write np.max\(x\) for max\(x\)"),
+        ("min(1, x[0])", r"np.minimum\(x, y\) for min\(x, y\)"),
+        ("sorted(x)", r"write np.sort\(x\) for sorted\(x\)"),
+        ("f'{x[0]:.2f}'", r"a text needs the elements of `x\[0\]`.* format the result of the call"),
+    ],
+)
+def test_functions_that_ask_for_elements_say_what_to_write(function, message):
+    names = {"np": np}
+    if "scipy" in function:
+        module = ".".join(function.split("(")[0].split(".")[:2])
+        names["scipy"] = pytest.importorskip("scipy")
+        pytest.importorskip(module)
+    with pytest.raises(TypeError, match=message):
+        indim.jit(eval(f"lambda x: {function}", names))(V)
+
+
+def test_lists_of_lists_with_traced_values_are_joined():
+    def joined(x):
+        rows = [[x[0], x[1]], (x[2], 1.0)]
+        flat = np.concatenate(rows), np.hstack(rows)
+        return np.vstack(rows), np.stack(rows), np.column_stack(rows), np.dstack(rows), *flat
+
+    for found, expected in zip(indim.jit(joined)(V), joined(V), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_histogramdd_gives_a_list_of_edges():
+    counts, edges = indim.jit(lambda x: np.histogramdd([x, x], bins=3))(V)
+    expected = np.histogramdd([V, V], bins=3)
+    assert type(edges) is type(expected[1])
+    np.testing.assert_array_equal(counts, expected[0])

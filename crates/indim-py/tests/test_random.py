@@ -180,3 +180,10 @@ def test_small_arrays_are_iterated_in_compiled_functions():
         assert total(x) == x.sum()
     with pytest.raises(TypeError, match="iteration over more than 64 parts needs the elements of `x`"):
         total(np.zeros((65, 3)))
+
+
+def test_keys_are_their_data():
+    key = indim.random.key(7)
+    np.testing.assert_array_equal(indim.random.key_data(key), key)
+    found = indim.jit(lambda key: indim.random.wrap_key_data(indim.random.key_data(key)))(key)
+    np.testing.assert_array_equal(found, key)

@@ -38,38 +38,6 @@ def with_derivatives(error):
     return cls(message + help, *details)
 
 
-def of_scipy(frame):
-    """The advice for a function of SciPy that asks for elements in ``frame``; None outside of SciPy."""
-    found = None
-    for _ in range(MAX_FRAMES_OF_SCIPY):
-        module = (frame.f_globals.get("__name__") or "").split(".") if frame is not None else [""]
-        if module[0] == "scipy":
-            found = _name_in_scipy(module, frame.f_code.co_name) or found or ""
-        elif found is not None or module[0] not in ("numpy", "functools"):
-            break
-        frame = frame.f_back
-    if found is None:
-        return None
-    instead = f"write indim.{found}, or " if found else ""
-    return (
-        f"{instead}call it before the call and pass the result as an argument; functions of SciPy that take "
-        "arrays of any library work with the environment variable SCIPY_ARRAY_API=1"
-    )
-
-
-#: Maximum number of frames between a call of SciPy and its request for elements.
-MAX_FRAMES_OF_SCIPY = 16
-
-
-def _name_in_scipy(module, function):
-    """The name of a function of SciPy in indim, or None."""
-    from . import scipy
-
-    name = module[1] if len(module) > 1 else ""
-    found = getattr(scipy, name, None)
-    return f"scipy.{name}.{function}" if function in getattr(found, "__all__", ()) else None
-
-
 def refused_argument(name, keyword):
     """The message for an argument of NumPy's function ``name`` that has no meaning while a function is
     traced."""

@@ -150,6 +150,22 @@ _CONSTANT = {
 }
 
 
+#: Functions that join a list of arrays, or of lists.
+_JOINS = {"column_stack", "concat", "concatenate", "dstack", "hstack", "stack", "vstack"}
+
+
+def _joined(function):
+    """A function that joins arrays, for lists with traced values among them."""
+
+    @functools.wraps(function)
+    def joined(arrays, *args, **kwargs):
+        if isinstance(arrays, (list, tuple)):
+            arrays = [as_array(of) if isinstance(of, (list, tuple)) else of for of in arrays]
+        return function(arrays, *args, **kwargs)
+
+    return joined
+
+
 def _counted(function):
     """A function whose second argument is traced for an array of numbers: ``np.repeat``, ``np.roll``."""
 
@@ -177,6 +193,8 @@ def _replacement(name):
         return vectorize
     if name in _LAID_OUT:
         return _laid_out(found)
+    if name in _JOINS:
+        return _joined(found)
     if name in ("repeat", "roll"):
         return _counted(found)
     if name in ("r_", "c_"):

@@ -292,4 +292,5 @@ def _histogramdd(sample, bins=10, range=None, density=None, weights=None):
         for axis, of_axis in enumerate(edges):
             widths = np.diff(of_axis)
             counts = counts / widths.reshape([-1 if other == axis else 1 for other in np.arange(rank)])
-    return counts, tuple(edges)
+    # A list, as NumPy's.
+    return counts, edges

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from . import _arrays, _captured, _foreign, _refused
-from ._advice import in_python, of_scipy, refused_keyword
+from . import _arrays, _captured, _elements_advice, _foreign, _refused
+from ._advice import in_python, refused_keyword
 from ._errors import ExprError, NumberRangeError
 from ._indexable import captured_array, note_write
 from ._numbers import Number, is_number, plain_value
@@ -343,7 +343,15 @@ class Tracer:
         if _captured.is_call(sys._getframe(1)):
             # A function in C, such as `np.arange(k, dtype=float)`.
             self._recording.request_elements()
+        advice = _elements_advice.of_names(sys._getframe(1), ("max", "min", "sorted"))
+        if advice is not None and _captured.is_call(sys._getframe(1)):
+            self._refuse("a truth value", advice)
         self._refuse("a truth value")
+
+    def __format__(self, specification):
+        if specification:
+            self._refuse("a text", "return the value, and format the result of the call")
+        return repr(self)
 
     def __contains__(self, value):
         text = self._text_of_operand()
@@ -383,9 +391,12 @@ class Tracer:
                 f"write indim.take(array, {self._value_text}, axis=0), which takes arrays and traced values",
             )
         text = self._text_of_operand()
-        advice = of_scipy(sys._getframe(1))
+        advice = _elements_advice.of_function(sys._getframe(1))
         if advice is not None:
-            self._refuse("a function of SciPy", advice)
+            self._refuse(*advice)
+        advice = _elements_advice.of_names(sys._getframe(1), ("permutation", "choice"))
+        if advice is not None:
+            self._refuse("a random generator of NumPy", advice)
         self._refuse(
             "a NumPy array",
             f"write indim.asarray({self._value_text}) for np.asarray({self._value_text}), "

@@ -31,9 +31,9 @@ from ._tracing import Tracer, has_tracer
 __all__ = [
     *("PRNGKey", "ball", "bernoulli", "beta", "bits", "categorical", "cauchy", "chisquare", "choice"),
     *("dirichlet", "double_sided_maxwell", "exponential", "f", "fold_in", "gamma", "generalized_normal"),
-    *("geometric", "gumbel", "key", "laplace", "loggamma", "logistic", "lognormal", "maxwell", "normal"),
-    *("pareto", "permutation", "poisson", "rademacher", "randint", "rayleigh", "split", "t", "triangular"),
-    *("truncated_normal", "uniform", "wald", "weibull_min"),
+    *("geometric", "gumbel", "key", "key_data", "laplace", "loggamma", "logistic", "lognormal"),
+    *("maxwell", "normal", "pareto", "permutation", "poisson", "rademacher", "randint", "rayleigh", "split"),
+    *("t", "triangular", "truncated_normal", "uniform", "wald", "weibull_min", "wrap_key_data"),
 ]
 
 
@@ -54,6 +54,16 @@ def key(seed):
 
 
 PRNGKey = key
+
+
+def key_data(keys):
+    """The words of keys: the keys themselves, which are arrays here."""
+    return _functions.asarray(keys)
+
+
+def wrap_key_data(key_bits_array):
+    """The keys of these words: the array itself."""
+    return _functions.asarray(key_bits_array)
 
 
 def split(key, num=2):
@@ -470,10 +480,8 @@ def _integers(bound, dtype):
 _REFUSED = {
     "binomial": "write np.sum(bernoulli(key, p, (n, *shape)), axis=0) for a known n",
     "clone": "a key is an array, so it needs no copy",
-    "key_data": "a key is its data already",
     "multinomial": "write np.bincount(choice(key, len(p), (n,), p=p), minlength=len(p))",
     "orthogonal": "it factorises a matrix: write np.linalg.qr(normal(key, (n, n)))[0]",
-    "wrap_key_data": "a key is its data already",
 }
 
 # Its functions need those above.

@@ -1,0 +1,122 @@
+"""Advice for functions of SciPy and NumPy that ask for the elements of a traced value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: Maximum number of frames between a call of a function and its request for elements.
+MAX_FRAMES = 16
+
+#: The code to write instead of functions of SciPy, by subpackage and name.
+_INSTEAD_OF_SCIPY = {
+    "integrate.cumulative_trapezoid": "np.cumsum((y[1:] + y[:-1]) / 2 * np.diff(x))",
+    "integrate.trapezoid": "np.trapezoid(y, x)",
+    "ndimage.convolve": "indim.scipy.signal.convolve2d(np.pad(x, r, 'symmetric'), kernel, 'valid')",
+    "ndimage.correlate": "indim.scipy.signal.correlate2d(np.pad(x, r, 'symmetric'), kernel, 'valid')",
+    "ndimage.uniform_filter": "the means of np.lib.stride_tricks.sliding_window_view("
+    "np.pad(x, k // 2, 'symmetric'), (k, k)) over the last two axes",
+    "signal.medfilt": "np.median(np.lib.stride_tricks.sliding_window_view(np.pad(x, k // 2), k), axis=-1)",
+    "spatial.cdist": "np.sqrt(np.sum((x[:, None] - y[None]) ** 2, axis=-1))",
+    "stats.gmean": "np.exp(np.mean(np.log(x)))",
+    "stats.hmean": "1 / np.mean(1 / x)",
+    "stats.iqr": "np.percentile(x, 75) - np.percentile(x, 25)",
+    "stats.kurtosis": "np.mean(((x - x.mean()) / x.std()) ** 4) - 3",
+    "stats.pearsonr": "np.corrcoef(x, y)[0, 1]",
+    "stats.sem": "np.std(x, ddof=1) / np.sqrt(x.shape[0])",
+    "stats.skew": "np.mean(((x - x.mean()) / x.std()) ** 3)",
+    "stats.zscore": "(x - x.mean()) / x.std()",
+}
+
+_BEFORE = "call it before the call and pass the result as an argument"
+_SERIES = "write np.polynomial.polynomial.polyval(x, coefficients) or np.polyval(coefficients, x) for powers"
+
+#: The advice for functions and classes of NumPy, by name.
+_OF_NUMPY = {
+    **dict.fromkeys(("chebval", "hermval", "hermeval", "lagval", "legval", "polyval"), _SERIES),
+    **dict.fromkeys(("ABCPolyBase", "Polynomial", "Chebyshev", "Legendre"), _SERIES),
+    **dict.fromkeys(
+        ("masked_where", "masked_invalid", "masked_array", "MaskedArray", "array"),
+        "write np.where(mask, other, x), and np.sum(x, where=~mask) for reductions",
+    ),
+    "as_strided": "write np.lib.stride_tricks.sliding_window_view(x, shape), slices or reshape",
+    "assert_allclose": "return the value, and check the result of the call",
+    "assert_array_equal": "return the value, and check the result of the call",
+    "assert_array_almost_equal": "return the value, and check the result of the call",
+    "ndenumerate": "write `for index in np.ndindex(x.shape)` and x[index], or operations on whole arrays",
+}
+
+
+def of_function(frame):
+    """The kind of function that asks for elements in ``frame`` and its advice; None for other functions."""
+    frames = list(_library_frames(frame))
+    scipy = [frame for frame in frames if _module(frame)[0] == "scipy"]
+    if scipy:
+        return "a function of SciPy", _of_scipy(scipy)
+    for frame in reversed(frames):
+        owner = type(frame.f_locals.get("self")).__name__
+        for name in (frame.f_code.co_name, owner):
+            is_masked = name not in ("array", "MaskedArray") or _module(frame)[:2] == ["numpy", "ma"]
+            if name in _OF_NUMPY and is_masked:
+                return f"numpy's {name}", f"{_OF_NUMPY[name]}; or {_BEFORE}"
+    return None
+
+
+def _library_frames(frame):
+    """The frames of NumPy and SciPy from ``frame`` outwards, the innermost first."""
+    for _ in range(MAX_FRAMES):
+        if frame is None or _module(frame)[0] not in ("numpy", "scipy", "functools"):
+            return
+        yield frame
+        frame = frame.f_back
+
+
+def _module(frame):
+    return (frame.f_globals.get("__name__") or "").split(".")
+
+
+def _of_scipy(frames):
+    """The advice for a call of SciPy with these frames, the outermost last."""
+    instead = None
+    for frame in frames:
+        instead = _instead_of_scipy(frame) or instead
+    return (
+        f"{f'write {instead}, or ' if instead else ''}{_BEFORE}; functions of SciPy that take arrays of any "
+        "library work with the environment variable SCIPY_ARRAY_API=1"
+    )
+
+
+def _instead_of_scipy(frame):
+    """The code to write instead of the function of a frame, or None."""
+    from . import scipy
+
+    module, name = (*_module(frame), "")[1], frame.f_code.co_name
+    found = getattr(scipy, module, None)
+    distribution = type(frame.f_locals.get("self")).__name__.removesuffix("_gen")
+    if module == "stats" and hasattr(getattr(found, distribution, None), name):
+        return f"indim.scipy.stats.{distribution}.{name}"
+    if name in getattr(found, "__all__", ()):
+        return f"indim.scipy.{module}.{name}"
+    if module == "fft" and name in np.fft.__all__:
+        return f"np.fft.{name}"
+    # Decorators of SciPy call the function that they decorate by a local name.
+    decorated = (frame.f_locals.get(of) for of in ("hypotest_fun_in", "func", "fun"))
+    names = [name, *(getattr(function, "__name__", "") for function in decorated)]
+    found = (_INSTEAD_OF_SCIPY.get(f"{module}.{of}") for of in names)
+    return next(filter(None, found), None)
+
+
+#: The code to write instead of methods of NumPy's random generators and of Python's functions, by name.
+_INSTEAD = {
+    "choice": "x[rng.integers(x.shape[0], size=n)], or indim.random.choice(key, x)",
+    "max": "np.max(x) for max(x), and np.maximum(x, y) for max(x, y)",
+    "min": "np.min(x) for min(x), and np.minimum(x, y) for min(x, y)",
+    "permutation": "x[rng.permutation(x.shape[0])], or indim.random.permutation(key, x)",
+    "sorted": "np.sort(x) for sorted(x)",
+}
+
+
+def of_names(frame, names):
+    """The advice for the function of these names that the code of a frame mentions, or None."""
+    known = frame.f_code.co_names
+    found = [name for name in names if name in known and not {"array", "asarray"} & set(known)]
+    return "write " + "; ".join(_INSTEAD[name] for name in found) if found else None
