@@ -27,6 +27,7 @@ __all__ = [
     "geometric",
     "gumbel",
     "key",
+    "key_data",
     "laplace",
     "loggamma",
     "logistic",
@@ -46,9 +47,12 @@ __all__ = [
     "uniform",
     "wald",
     "weibull_min",
+    "wrap_key_data",
 ]
 
 def key(seed: int) -> Any: ...
+def key_data(keys: Operand) -> Any: ...
+def wrap_key_data(key_bits_array: Operand) -> Any: ...
 def split(key: Operand, num: _Shape = 2) -> Any: ...
 def fold_in(key: Operand, data: Operand) -> Any: ...
 def bits(key: Operand, shape: _Shape = (), dtype: DTypeLike | None = None) -> Any: ...
