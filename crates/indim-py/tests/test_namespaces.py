@@ -1,4 +1,4 @@
-"""SciPy and scikit-learn with the namespace of arrays: their functions in compiled functions, and on results."""
+"""SciPy and scikit-learn with the namespace of arrays, in compiled functions and on results."""
 
 import os
 import subprocess
