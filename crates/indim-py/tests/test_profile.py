@@ -1,5 +1,6 @@
 """`indim.profile()`: time and bytes by loop nests."""
 
+import re
 import threading
 
 import numpy as np
@@ -107,3 +108,21 @@ def test_threads_and_chunks_are_counted():
 def test_a_bandwidth_is_above_zero(bandwidth):
     with pytest.raises(ValueError, match="above 0"):
         indim.profile(bandwidth=bandwidth)
+
+
+def test_the_drawing_of_a_program_has_its_times():
+    from xml.etree import ElementTree
+
+    f = indim.jit(lambda x: np.sqrt(x + 0.125).sum())
+    x = np.ones((40, 50))
+    f(x)
+    without = f.explain(x).svg
+    with indim.profile(bandwidth=1e9):
+        f(x)
+    explained = f.explain(x)
+    root = ElementTree.fromstring(explained.svg)
+    texts = ["".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    _, times = str(explained).split("\ntimes\n")
+    assert "times" in texts and times.splitlines()[0] in texts
+    heights = [int(re.search(r'height="(\d+)"', svg)[1]) for svg in (without, explained.svg)]
+    assert heights[1] > heights[0] and f._repr_svg_() == explained.svg

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import warnings
 
 from . import _arrays, _profile
@@ -10,13 +12,39 @@ from ._foreign import package_of
 from ._indim import _explain_expression, _explain_shapes, _explain_types
 
 
-def of_program(text, json_text, *rest):
+#: The height of a line and the width of a character of an SVG's small text, in pixels.
+_LINE_PIXELS, _CHARACTER_PIXELS = 18, 7.3
+
+
+def of_program(text, json_text, svg, *rest):
     """The explanation of a program, with its times in the last profile."""
     of_run = _profile.times_of(text, json_text)
     if of_run is not None:
         times, data = of_run
         text, json_text = f"{text.rstrip()}\n\n{times}", json.dumps({**json.loads(json_text), "times": data})
-    return Explanation(text, json_text, *rest)
+        svg = _with_lines(svg, times.splitlines())
+    return Explanation(text, json_text, svg, *rest)
+
+
+def _with_lines(svg, lines):
+    """A drawing with lines of text below it."""
+    size = re.search(r'width="(\d+)" height="(\d+)"', svg)
+    if size is None:
+        return svg
+    width, height = map(int, size.groups())
+    new_width = max(width, int(max(map(len, lines)) * _CHARACTER_PIXELS) + 48)
+    new_height = height + (len(lines) + 1) * _LINE_PIXELS
+    for old, new in (
+        (f'width="{width}" height="{height}"', f'width="{new_width}" height="{new_height}"'),
+        (f'viewBox="0 0 {width} {height}"', f'viewBox="0 0 {new_width} {new_height}"'),
+    ):
+        svg = svg.replace(old, new)
+    texts = (
+        f'<text class="small" x="24" y="{height + index * _LINE_PIXELS}" xml:space="preserve">'
+        f"{html.escape(line, quote=False)}</text>\n"
+        for index, line in enumerate(lines)
+    )
+    return svg.replace("</svg>", "".join(texts) + "</svg>")
 
 
 class Explanation(str):

@@ -7,7 +7,7 @@ import sys
 import types
 
 from . import _arrays
-from ._explain import Explanation, of_program
+from ._explain import of_program
 from ._indim import CompiledFunction as _CompiledFunction
 from ._signatures import binder, names_of_static
 from ._data_stages import SizeFromDataError, trace
@@ -101,7 +101,7 @@ class CompiledFunction(_CompiledFunction):
 
     def _repr_svg_(self):
         explained = self._explained((), {})
-        return None if explained is None else Explanation(*explained).svg
+        return None if explained is None else of_program(*explained).svg
 
     def __reduce__(self):
         function = self.__wrapped__
