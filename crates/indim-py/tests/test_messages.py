@@ -203,6 +203,17 @@ def test_lists_of_lists_with_traced_values_are_joined():
         np.testing.assert_array_equal(found, expected)
 
 
+def test_meshgrid_of_jax_is_a_list():
+    def grids(x):
+        return indim.numpy.meshgrid(x, x[:2]) + [x]
+
+    expected = *np.meshgrid(V, V[:2]), V
+    for found in (grids(V), indim.jit(grids)(V)):
+        assert type(found) is list
+        for grid, of_numpy in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(grid, of_numpy)
+
+
 def test_histogramdd_gives_a_list_of_edges():
     counts, edges = indim.jit(lambda x: np.histogramdd([x, x], bins=3))(V)
     expected = np.histogramdd([V, V], bins=3)

@@ -90,7 +90,19 @@ def of_numpy(name):
     if name.startswith("_") or not hasattr(np, name):
         raise AttributeError(f"indim.numpy has no {name!r}, and neither has NumPy")
     found = getattr(np, name)
+    if name == "meshgrid":
+        return _in_list(found)
     return _without_hints(found) if name in _OF_PRODUCTS else found
+
+
+def _in_list(function):
+    """NumPy's function of a tuple of arrays, which JAX returns as a list."""
+
+    @functools.wraps(function)
+    def in_list(*args, **kwargs):
+        return list(function(*args, **kwargs))
+
+    return in_list
 
 
 #: Functions whose hint ``precision`` of JAX has no effect: they compute with all digits of the element type.
