@@ -218,9 +218,8 @@ dirichlet.pdf = lambda x, alpha: np.exp(_dirichlet_logpdf(x, alpha))
 
 #: Names of ``jax.scipy.stats`` that indim does not have, with advice.
 _REFUSED = {
-    "multivariate_normal": "its density needs a factorised matrix: compute L = np.linalg.cholesky(cov) and "
-    "its inverse before the call, pass them, and write "
-    "sum(norm.logpdf(inverse @ (x - mean))) - sum(log(diag(L)))",
+    "multivariate_normal": "write L = np.linalg.cholesky(cov), and np.sum(norm.logpdf(np.linalg.solve(L, x - "
+    "mean))) - np.sum(np.log(np.diagonal(L)))",
 }
 
 
