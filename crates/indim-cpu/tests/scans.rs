@@ -61,7 +61,7 @@ fn check(graph: &Graph, inputs: &[ArrayView<'_>], expected: &[Array], what: &str
 #[test]
 fn shapes_and_directions() {
     let mut random = Random(1);
-    let shapes: [&[usize]; 13] = [
+    let shapes: [&[usize]; 16] = [
         &[1],
         &[17],
         &[512],
@@ -75,6 +75,9 @@ fn shapes_and_directions() {
         &[70, 600],
         &[3, 530, 9],
         &[5, 0, 3],
+        &[6, 130, 3],
+        &[201, 32],
+        &[70, 33],
     ];
     for sizes in shapes {
         let x = random.floats(sizes);
@@ -96,11 +99,13 @@ fn element_types_and_operations() {
     let mut random = Random(2);
     for &dtype in DType::ALL {
         for &op in ReduceOp::ALL.iter().filter(|op| scan_accumulator(**op, dtype).is_some()) {
-            for sizes in [&[3, 700][..], &[700, 40], &[40_000]] {
+            for (sizes, axis) in
+                [(&[3, 700][..], 0), (&[700, 40], 0), (&[40_000], 0), (&[150, 9], 1)]
+            {
                 let b = GraphBuilder::new();
                 let x = b.parameter("x", DType::F32, sizes).unwrap();
                 let converted = b.convert(&x, dtype).unwrap();
-                let scan = b.scan(op, &converted, 0, random.below(2) == 0, false).unwrap();
+                let scan = b.scan(op, &converted, axis, random.below(2) == 0, false).unwrap();
                 let graph = b.finish(&[scan]).unwrap();
                 let x = random.floats(sizes);
                 let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
@@ -113,8 +118,13 @@ fn element_types_and_operations() {
 /// Transposed, reversed and spaced inputs, along each axis.
 #[test]
 fn any_strides() {
+    for (rows, columns) in [(90, 700), (90, 20)] {
+        check_strides(rows, columns);
+    }
+}
+
+fn check_strides(rows: usize, columns: usize) {
     let mut random = Random(3);
-    let (rows, columns) = (90_usize, 700_usize);
     let bytes: Vec<u8> = random.floats(&[2 * rows * columns]).bytes().to_vec();
     let [row, column] = [columns as isize * 8, 8];
     let layouts = [

@@ -392,9 +392,15 @@ fn rows_are_folded_by_the_tree() {
             let rows: Box<[f32]> = (0..count * width).map(number).collect();
             let sums = folded::<f32, f64>(ReduceOp::Add, &rows, width, level);
             let largest = folded::<f32, f32>(ReduceOp::Max, &rows, width, level);
+            let products = folded::<f32, f64>(ReduceOp::Mul, &rows, width, level);
+            let wide_rows: Vec<f64> = rows.iter().map(|&x| f64::from(x) * 1.1).collect();
+            let wide_products = folded::<f64, f64>(ReduceOp::Mul, &wide_rows, width, level);
             for (index, row) in rows.chunks(width).enumerate() {
                 let wide: Vec<f64> = row.iter().map(|&x| x.into()).collect();
                 assert_eq!(sums[index].to_bits(), tree(&wide, 0.0, |x, y| x + y).to_bits());
+                assert_eq!(products[index].to_bits(), tree(&wide, 1.0, |x, y| x * y).to_bits());
+                let wide = &wide_rows[index * width..(index + 1) * width];
+                assert_eq!(wide_products[index].to_bits(), tree(wide, 1.0, |x, y| x * y).to_bits());
                 assert_eq!(
                     largest[index],
                     tree(row, f32::NEG_INFINITY, f32::max),

@@ -2,8 +2,9 @@
 //! unsafe code.
 //!
 //! A *line* is the elements along the axis, at one index of the other axes. A *strip* is one line, or
-//! neighbouring lines whose elements are adjacent in memory. `indim_ops::meaning::scan` defines blocks
-//! and the order of the fold, so every division into tiles gives the same bits:
+//! neighbouring lines that are short or whose elements are adjacent in memory.
+//! `indim_ops::meaning::scan` defines blocks and the order of the fold, so every division into tiles gives
+//! the same bits:
 //! - many strips: a tile is one or more strips;
 //! - few long strips on one thread: a tile is some blocks of a strip, run in order. Each tile stores its
 //!   final state, from which the next tile continues;
@@ -238,12 +239,18 @@ impl TileRun<'_> {
     unsafe fn run<F: Fold<A>, A: Element>(&self, rows: RowFunctions<A>) {
         let pass = self.pass;
         let (per_tile, blocks) = (pass.per_tile(), pass.strips.blocks());
+        // All strips share this memory: to clear it costs as much as a line of 50 elements.
+        let mut elements = [A::default(); SCAN_BLOCK];
+        let elements = &mut elements;
         for tile in self.tiles.clone() {
             if pass.division == Division::Strips {
                 let all = pass.strips.count();
                 for number in tile * per_tile..((tile + 1) * per_tile).min(all) {
                     // SAFETY: the strip is one of the tile's.
-                    unsafe { self.blocks::<F, A>(rows, &pass.strips.strip(number), 0..blocks) }
+                    unsafe {
+                        let strip = pass.strips.strip(number);
+                        self.blocks::<F, A>(rows, &strip, 0..blocks, elements);
+                    }
                 }
                 continue;
             }
@@ -254,7 +261,7 @@ impl TileRun<'_> {
             unsafe {
                 match pass.division {
                     Division::Folds => self.folds::<F, A>(rows, &strip, range),
-                    _ => self.blocks::<F, A>(rows, &strip, range),
+                    _ => self.blocks::<F, A>(rows, &strip, range, elements),
                 }
             }
         }
@@ -291,6 +298,7 @@ impl TileRun<'_> {
         rows: RowFunctions<A>,
         strip: &ScanStrip,
         blocks: Range<usize>,
+        elements: &mut [A; SCAN_BLOCK],
     ) {
         let mut carry = ScanCarries::first::<F>();
         let division = self.pass.division;
@@ -305,7 +313,7 @@ impl TileRun<'_> {
         let end = blocks.end;
         for block in blocks {
             // SAFETY: the caller has the obligations for the block.
-            unsafe { self.block::<F, A>(rows, strip, block, &mut carry) }
+            unsafe { self.block::<F, A>(rows, strip, block, &mut carry, elements) }
         }
         if division == Division::Continued && end < self.pass.strips.blocks() {
             let block_carries = self.block_carries::<A>(strip, end);
@@ -328,11 +336,11 @@ impl TileRun<'_> {
         strip: &ScanStrip,
         block: usize,
         carry: &mut ScanCarries<A>,
+        elements: &mut [A; SCAN_BLOCK],
     ) {
         let Scan { stores, operand, exclusive, .. } = self.pass.scan;
         let (first, count) = self.extent(block);
         if self.pass.strips.lanes == 1 {
-            let mut elements = [A::default(); SCAN_BLOCK];
             let elements = &mut elements[..count];
             // SAFETY: the elements of the block are valid in the operand.
             unsafe { (rows.read)(self.line(strip, operand, first), elements) }

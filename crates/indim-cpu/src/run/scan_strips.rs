@@ -1,5 +1,5 @@
-//! Strips of a scan bound to sizes and strides: a strip is one line, or neighbouring lines whose elements are
-//! adjacent in memory.
+//! Strips of a scan bound to sizes and strides: a strip is one line, or neighbouring lines that are short or
+//! whose elements are adjacent in memory.
 
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce_some;
@@ -10,6 +10,10 @@ use crate::run::scan_block::MAX_LANES;
 
 /// Minimum number of neighbouring lines that are scanned together, one vector lane each.
 const MIN_LANES: usize = 6;
+
+/// Maximum elements of dense lines that are scanned together: the state of one line alone costs more than
+/// strides do.
+const MAX_SHORT_LINE: usize = 32;
 
 /// An axis across lines, other than the axis of the lanes.
 #[derive(Debug, Clone)]
@@ -60,7 +64,11 @@ impl ScanStrips {
             axis.size >= MIN_LANES
                 && (is_dense(axis.strides[scan.operand]) || is_dense(axis.strides[0]))
         };
-        let lane_axis = outer.iter().position(is_side_by_side).filter(|_| !are_lines_dense);
+        let lane_axis = match (are_lines_dense, length <= MAX_SHORT_LINE) {
+            (true, true) => outer.iter().rposition(|axis| axis.size >= MIN_LANES),
+            (true, false) => None,
+            (false, _) => outer.iter().position(is_side_by_side),
+        };
         let (lanes, lane_strides) = match lane_axis.map(|axis| outer.remove(axis)) {
             Some(axis) => (axis.size, axis.strides),
             None => (1, axis_strides.iter().map(|_| 0).collect()),

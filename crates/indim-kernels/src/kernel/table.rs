@@ -148,9 +148,9 @@ impl FoldVisitor for FoldLookup {
     }
 }
 
-/// The fold of `op` over whole rows, for sums and the most frequent other reductions. Each function takes
-/// long to build, so other reductions have none, nor has the fallback level; [`fold_function`] folds them
-/// more slowly.
+/// The fold of `op` over whole rows, for sums, products of floats and the most frequent other reductions.
+/// Each function takes long to build, so other reductions have none, nor has the fallback level;
+/// [`fold_function`] folds them more slowly.
 pub fn row_fold_function(
     op: ReduceOp,
     source: DType,
@@ -183,6 +183,8 @@ pub fn row_fold_function(
     find! {
         Add SameType, SameType, f64 f64;
         Add SameType, SameType, u64 u64;
+        Mul FromNarrow<f32>, SameType, f32 f64;
+        Mul SameType, SameType, f64 f64;
         Max SameType, SameType, f32 f32;
         Max SameType, SameType, f64 f64;
         Min SameType, SameType, f32 f32;
