@@ -298,3 +298,91 @@ def test_products_at_different_positions_have_gradients():
     np.testing.assert_array_equal(tangent, [5, 2, 15])
     with pytest.raises(TypeError, match=r"write x\.at\[i\]\.set\(x\[i\] \* v\)"):
         indim.grad(lambda x: x.at[np.array([0, 0])].multiply(x[1]).sum())(x)
+
+
+def in_place(y, v):
+    z = y
+    y += v
+    y -= 1
+    y *= 2
+    return z
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.arange(3.0),
+        lambda: np.zeros(3),
+        lambda: np.array([1, 2, 3], np.float32),
+        lambda: np.full((2, 3), 0.5),
+        lambda: np.eye(3),
+    ],
+)
+def test_operators_that_assign_write_into_arrays_that_numpy_makes(make):
+    def function(v):
+        return in_place(make(), v)
+
+    expected, found = function(np.array([7.0, 8, 9])), indim.jit(function)(np.array([7.0, 8, 9]))
+    assert found.dtype == expected.dtype
+    assert np.array_equal(found, expected)
+
+
+def test_operators_that_assign_keep_type_and_shape_of_arrays_that_numpy_makes():
+    def half(v):
+        y = np.arange(3)
+        y += 0.5 * v
+        return y
+
+    def larger(v):
+        y = np.zeros(3)
+        y += v
+        return y
+
+    for function, v, error in ((half, np.ones(3), TypeError), (larger, np.ones((2, 3)), ValueError)):
+        with pytest.raises(error):
+            function(v)
+        with pytest.raises(error):
+            indim.jit(function)(v)
+
+
+def test_a_view_of_an_array_of_numpy_follows_operators_that_assign():
+    def function(v):
+        y = np.zeros((2, 3))
+        row = y[1]
+        y += v
+        y[0] += 1
+        return row, y
+
+    v = np.arange(6.0).reshape(2, 3)
+    for found, expected in zip(indim.jit(function)(v), function(v)):
+        assert np.array_equal(found, expected)
+
+
+def test_truth_values_are_assigned_to_elements():
+    def function(k):
+        y = np.zeros(3, bool)
+        y[1] = k > 0
+        z = np.array([True, False])
+        z[0] = k > 2
+        return y, z
+
+    for k in (1, 3, -1):
+        for found, expected in zip(indim.jit(function)(k), function(k)):
+            assert np.array_equal(found, expected)
+
+
+NUMBERS = np.arange(10.0)
+
+
+def test_known_arrays_are_cut_at_computed_positions():
+    def function(k):
+        return NUMBERS[np.max(k) :], np.arange(20)[np.min(k) : 5], np.full((np.max(k), 2), [1, 2.5])
+
+    k = np.array([3, 4])
+    for found, expected in zip(indim.jit(function)(k), function(k)):
+        assert np.array_equal(found, expected)
+
+
+def test_a_mask_of_another_length_deletes_nothing():
+    with pytest.raises(ValueError, match="mask of np.delete"):
+        indim.jit(lambda x, m: np.delete(x, m))(np.arange(6.0), np.array([True, False]))

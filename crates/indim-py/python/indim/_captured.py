@@ -278,6 +278,11 @@ def is_call(frame):
     return dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith(("CALL", "PRECALL"))
 
 
+def is_assignment(frame):
+    """Whether a frame executes an assignment to a part of an object, ``y[0] = x``."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] == "STORE_SUBSCR"
+
+
 #: Descriptors of classes, with the attribute that holds their function.
 _CODE = {
     staticmethod: "__func__",

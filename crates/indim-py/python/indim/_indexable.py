@@ -55,7 +55,7 @@ class Indexable(np.ndarray):
         """The captured array as a traced value of the recording that the keys belong to."""
         from ._tracing import innermost
 
-        return innermost(keys).tracer(self, _captured.name_of(self) or "captured")
+        return innermost(_with_ends(keys)).tracer(self, _captured.name_of(self) or "captured")
 
 
 def note_write(array):
@@ -89,7 +89,7 @@ def made_in_function(result, arguments=()):
         return indexable(result, known)
     place = _captured.place_of_call()
     if place in running.outermost().written_arrays:
-        return running.tracer(result, "constant")._made()
+        return running.tracer(result, "constant")._made_by_numpy()
     view = result.view(Indexable)
     view._made_by = place
     return view
@@ -102,7 +102,13 @@ def _replacement_of_numpy(value):
 
 
 def _has_tracer(values):
-    return any(getattr(type(value), "_is_tracer", False) for value in values)
+    return any(getattr(type(value), "_is_tracer", False) for value in _with_ends(values))
+
+
+def _with_ends(values):
+    """Values and keys, with the ends of those that are slices."""
+    ends = [end for value in values if type(value) is slice for end in (value.start, value.stop, value.step)]
+    return (*values, *ends)
 
 
 def captured_array(value):

@@ -14,6 +14,7 @@ import types
 import numpy as np
 
 from . import _traced_sizes
+from ._functions import asarray
 from ._indexable import indexable, made_in_function
 from ._jax_numpy import ScalarType, as_traced, ndarray
 from ._joined import Joined
@@ -56,7 +57,7 @@ def _filled(function):
         if has_tracer(shape):
             dtype = args[0] if args else kwargs.get("dtype")
             return _traced_sizes.filled(shape, int(function is np.ones), dtype or np.float64)
-        return as_traced(function(shape, *args, **kwargs))._made()
+        return as_traced(function(shape, *args, **kwargs))._made_by_numpy()
 
     return filled
 
@@ -66,11 +67,11 @@ def _full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     if isinstance(fill_value, (list, tuple)) and has_tracer(fill_value):
         fill_value = as_array(fill_value)
     if has_tracer(shape):
-        return _traced_sizes.filled(shape, fill_value, np.result_type(fill_value) if dtype is None else dtype)
+        return _traced_sizes.filled(shape, fill_value, asarray(fill_value).dtype if dtype is None else dtype)
     if isinstance(fill_value, Tracer):
         fill_value = fill_value if dtype is None else fill_value.astype(dtype)
-        return np.broadcast_to(fill_value, shape)._made()
-    return as_traced(np.full(shape, fill_value, dtype))._made()
+        return np.broadcast_to(fill_value, shape)._made_by_numpy()
+    return as_traced(np.full(shape, fill_value, dtype))._made_by_numpy()
 
 
 def _range(*args, **kwargs):

@@ -41,3 +41,10 @@ def define_operators(kind, apply):
     # Python mirrors comparisons itself.
     for name, symbol in _ARITHMETIC.items():
         setattr(kind, f"__r{name}__", lambda y, x, s=symbol: apply(y, s, x, y))
+
+
+def define_assignments(kind, apply):
+    """Gives the class ``kind`` the operators that assign: ``apply(self, symbol, other)`` computes
+    ``self symbol= other``."""
+    for name, symbol in _ARITHMETIC.items():
+        setattr(kind, f"__i{name}__", lambda x, y, s=symbol: apply(x, s, y))

@@ -136,6 +136,11 @@ def delete(x, positions, axis):
 
     positions = positions.reshape(-1) if positions.ndim == 0 else positions
     if positions.dtype == np.bool_:
+        size = x.size if axis is None else x.shape[axis]
+        if positions.ndim != 1 or positions.shape[0] != size:
+            raise ValueError(
+                f"the mask of np.delete has the shape {list(positions.shape)}, but the axis has {size} elements"
+            )
         return compress(~positions, x, axis)
     is_line = x.ndim == 1 and isinstance(x, Tracer)
     kept = np.ones_like(x, np.bool_) if is_line else np.ones(x.shape[axis], np.bool_)

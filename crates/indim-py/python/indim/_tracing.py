@@ -20,7 +20,7 @@ from ._advice import in_python, refused_keyword
 from ._errors import ExprError, NumberRangeError
 from ._indexable import captured_array, note_write
 from ._numbers import Number, is_number, plain_value
-from ._operators import UFUNCS_OF_SYMBOLS, define_operators
+from ._operators import UFUNCS_OF_SYMBOLS, define_assignments, define_operators
 from ._trees import flatten, is_node, items_of, leaves_of
 
 #: Handlers of NumPy's functions on traced values. The modules of NumPy's names fill it, mostly by
@@ -262,7 +262,7 @@ class Tracer:
 
     __slots__ = (
         *("_recording", "_name", "_value_text", "_dtype", "_shape", "_storage"),
-        *("_memory", "_version", "_origin"),
+        *("_memory", "_version", "_origin", "_is_of_numpy"),
     )
 
     def __init__(self, recording, description):
@@ -273,6 +273,9 @@ class Tracer:
         self._memory, self._version = None, 0
         #: The value that this one is a view of, with the function and the attributes that made it.
         self._origin = None
+        #: Whether the function made the array by NumPy, and ``y += v`` writes into it; otherwise the name is
+        #: bound to a new array, as in JAX.
+        self._is_of_numpy = False
         #: The name in the recording; its text in messages.
         self._name, self._value_text, self._dtype, self._shape = description
 
@@ -340,8 +343,8 @@ class Tracer:
         raise AttributeError(_refused.method_message(self._value_text, name), name=name)
 
     def __bool__(self):
-        if _captured.is_call(sys._getframe(1)):
-            # A function in C, such as `np.arange(k, dtype=float)`.
+        if _captured.is_call(sys._getframe(1)) or _captured.is_assignment(sys._getframe(1)):
+            # A function in C, such as `np.arange(k, dtype=float)`, or an array of truth values, `y[0] = x > 0`.
             self._recording.request_elements()
         advice = _elements_advice.of_names(sys._getframe(1), ("max", "min", "sorted"))
         if advice is not None and _captured.is_call(sys._getframe(1)):
@@ -456,6 +459,18 @@ class Tracer:
             return NotImplemented
         return self._record(symbol, (x, y))
 
+    def _assign(self, symbol, other):
+        """``self symbol= other``."""
+        result = self._operator(symbol, self, other)
+        if not (self._is_of_numpy and self._is_writable() and isinstance(result, Tracer)):
+            return result
+        if (result._dtype, result._shape) != (self._dtype, self._shape):
+            from ._outputs import written
+
+            return written(UFUNCS_OF_SYMBOLS[symbol].__name__, result, self)
+        self._become(result)
+        return self
+
     # Memory, as NumPy would share it.
 
     def _snapshot(self):
@@ -467,6 +482,12 @@ class Tracer:
         self._recording.lift(self)
         made = self._snapshot()
         made._storage = OWNED
+        return made
+
+    def _made_by_numpy(self):
+        """The same elements as a new array that NumPy would have made."""
+        made = self._made()
+        made._is_of_numpy = True
         return made
 
     def _share(self, view, made_by):
@@ -847,6 +868,7 @@ def operator_call(symbol, x, y):
 
 
 define_operators(Tracer, Tracer._operator)
+define_assignments(Tracer, Tracer._assign)
 
 
 def has_tracer(value, depth=0):
