@@ -250,3 +250,16 @@ def test_gradients_of_columns():
     gradient = indim.grad(lambda w, d: ((d["x"] * w - d["k"]) ** 2).sum())
     for _ in range(2):
         np.testing.assert_allclose(gradient(2.0, TABLE), (2 * (TABLE.x * 2 - TABLE.k) * TABLE.x).sum())
+
+
+def test_columns_that_hold_no_numbers_are_not_lost():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "s": ["a", "b"], "t": pd.date_range("2020", periods=2)})
+    assert list(indim.jit(lambda d: d["x"] * 2)(frame)) == [2.0, 4.0]
+    assert indim.jit(lambda d: d["x"] * len([label for label in "stu" if label in d]))(frame)[0] == 2.0
+    assert indim.jit(lambda d: d["x"] * d.shape[1])(frame)[0] == 3.0
+    for function in (lambda d: (d["x"], d), lambda d: d.assign(z=d.x * 2), lambda d: (d["x"], d.columns)):
+        with pytest.raises(TypeError, match="would lack the columns 's', 't'|is a Series of|hold no numbers"):
+            indim.jit(function)(frame)
+    assert list(indim.jit(lambda d: d[["x"]].assign(z=d.x * 2))(frame).columns) == ["x", "z"]
+    gradient = indim.grad(lambda d: (d["x"] ** 2).sum())(frame)
+    assert list(gradient.columns) == ["x"] and list(gradient.x) == [2.0, 4.0]

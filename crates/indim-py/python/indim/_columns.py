@@ -57,12 +57,22 @@ class Columns:
             f"functions of the columns, {self._name}['x'].mean(), or of `{self._name}.to_numpy()`, an array"
         )
 
+    def check_complete(self):
+        """Raises ``FrameUseError`` if a result would lack columns."""
+        if self._refused:
+            lost, kept = ", ".join(map(repr, self._refused)), list(self._columns)
+            raise FrameUseError(
+                f"the result would lack the columns {lost} of `{self._name}`, which hold no numbers: return "
+                f"{self._name}[{kept}], or single columns"
+            )
+
     def _check_numbers(self):
         for message in self._refused.values():
             raise WholeFrameError(message)
 
     @property
     def columns(self):
+        self._check_numbers()
         return list(self._columns)
 
     keys = columns.fget
@@ -74,14 +84,14 @@ class Columns:
         return iter(self._columns)
 
     def __contains__(self, label):
-        return label in self._columns
+        return label in self._columns or label in self._refused
 
     def __len__(self):
         return len(next(iter(self._columns.values()), ()))
 
     @property
     def shape(self):
-        return len(self), len(self._columns)
+        return len(self), len(self._columns) + len(self._refused)
 
     def to_numpy(self):
         """The columns as one array of their common type."""

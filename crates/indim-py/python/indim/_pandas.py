@@ -76,7 +76,8 @@ def frames_of_columns(template, leaves):
     """Containers like the template, whose leaves are these results; DataFrames are made of columns."""
 
     def columns(leaf):
-        return Columns("", dict.fromkeys(leaf.columns, 0)) if isinstance(leaf, pd.DataFrame) else leaf
+        is_frame = isinstance(leaf, pd.DataFrame)
+        return Columns("", dict.fromkeys(_columns(leaf, "", {}), 0)) if is_frame else leaf
 
     return _with_frames(filled(mapped(template, columns), leaves))
 
@@ -84,6 +85,7 @@ def frames_of_columns(template, leaves):
 def _with_frames(value):
     """Results in which the columns of a DataFrame are a DataFrame."""
     if isinstance(value, Columns):
+        value.check_complete()
         return pd.DataFrame(dict(value.items()))
     return rebuilt(value, list(map(_with_frames, items_of(value)))) if is_node(value) else value
 
@@ -155,7 +157,7 @@ def _elements(leaf, name):
     kinds = [leaf.dtype] if isinstance(leaf, pd.Series) else list(leaf.dtypes)
     # Categories are labels, even if they are numbers.
     array = leaf.to_numpy() if not any(isinstance(kind, pd.CategoricalDtype) for kind in kinds) else None
-    if array is not None and array.dtype != object:
+    if array is not None and array.dtype.kind not in "OMm":
         return array
     if isinstance(leaf, pd.Series):
         raise TypeError(f"`{name}` is a Series of {leaf.dtype}; indim computes with numbers and bool")

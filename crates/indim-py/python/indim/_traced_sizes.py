@@ -139,7 +139,7 @@ def delete(x, positions, axis):
         size = x.size if axis is None else x.shape[axis]
         if positions.ndim != 1 or positions.shape[0] != size:
             raise ValueError(
-                f"the mask of np.delete has the shape {list(positions.shape)}, but the axis has {size} elements"
+                f"the mask of np.delete has the shape {list(positions.shape)}, and the axis {size} elements"
             )
         return compress(~positions, x, axis)
     is_line = x.ndim == 1 and isinstance(x, Tracer)

@@ -344,7 +344,7 @@ class Tracer:
 
     def __bool__(self):
         if _captured.is_call(sys._getframe(1)) or _captured.is_assignment(sys._getframe(1)):
-            # A function in C, such as `np.arange(k, dtype=float)`, or an array of truth values, `y[0] = x > 0`.
+            # A function in C, such as `np.arange(k, dtype=float)`, or an array of bool, `y[0] = x > 0`.
             self._recording.request_elements()
         advice = _elements_advice.of_names(sys._getframe(1), ("max", "min", "sorted"))
         if advice is not None and _captured.is_call(sys._getframe(1)):
