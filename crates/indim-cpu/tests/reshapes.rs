@@ -81,6 +81,26 @@ fn every_layout_gives_the_bits_of_the_evaluator() {
     }
 }
 
+/// The check of indices is due before the nest of the copy that is left out.
+#[test]
+fn indices_out_of_range_of_a_reshaped_input_are_errors() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, SHAPE).unwrap();
+    let indices = b.parameter("i", DType::I64, [2]).unwrap();
+    let flat = b.reshape(&x, [600]).unwrap();
+    let taken = b.take(&flat, &indices, 0, TakeMode::Error).unwrap();
+    let graph = b.finish(&[taken]).unwrap();
+    let (numbers, good, bad) = (numbers(), [-600_i64, 599], [0_i64, 600]);
+    let x = ArrayView::from_slice(SHAPE, &numbers).unwrap();
+    for options in executors() {
+        let executable = compile(&graph, &options).unwrap();
+        let run =
+            |indices| executable.run(&[x.clone(), ArrayView::from_slice([2], indices).unwrap()]);
+        assert_eq!(run(&good).unwrap()[0].elements::<f64>(), Ok(&[numbers[0], numbers[599]][..]));
+        assert_eq!(run(&bad).unwrap_err().code(), "index-out-of-range");
+    }
+}
+
 /// Short runs that a broadcast repeats, with few and many rows, and elements of every size.
 #[test]
 fn short_runs_are_repeated() {

@@ -151,3 +151,18 @@ def test_paddings_of_transposed_convolutions():
         lax.conv_transpose(x, kernel, (2,), "FULL")
     with pytest.raises(ValueError, match="name their order"):
         lax.conv_transpose(np.ones((1,) * 6), np.ones((1,) * 6), (1,) * 4, "SAME")
+
+
+#: Derivatives by mpmath 1.3 with 30 digits, at whole parameters, where the continued fractions end.
+AT_WHOLE_PARAMETERS = [
+    (lambda a: special.gammaincc(a, 2.0), 1.0, 0.2208254262118595),
+    (lambda a: special.gammaincc(a, 8.0), 3.0, 0.017791335986496484),
+    (lambda a: special.betainc(a, 2.0, 0.4), 1.0, -0.3464260683994592),
+    (lambda b: special.betainc(2.0, b, 0.1), 3.0, 0.026950160688921986),
+    (lambda b: special.betainc(4.0, b, 0.95), 7.0, 2.1824905683902529e-07),
+]
+
+
+@pytest.mark.parametrize("function, parameter, expected", AT_WHOLE_PARAMETERS)
+def test_derivatives_at_whole_parameters(function, parameter, expected):
+    np.testing.assert_allclose(indim.grad(function)(parameter), expected, rtol=1e-12)

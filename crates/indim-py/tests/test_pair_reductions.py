@@ -111,16 +111,28 @@ def test_derivatives_and_batches():
     ("error", "message", "call"),
     [
         (ValueError, "one shape", lambda x: lax.reduce((x, x[1:]), (0.0, 0.0), complex_product, (0,))),
-        (ValueError, "each of 2 operands", lambda x: lax.reduce((x, x), (0.0,), complex_product, (0,))),
+        (ValueError, "value for each operand", lambda x: lax.reduce((x, x), (0.0,), complex_product, (0,))),
         (ValueError, "one number for each", lambda x: lax.reduce(x, x, ordered, (0,))),
         (ValueError, "at least one array", lambda x: lax.reduce((), (), ordered, (0,))),
         (ValueError, "an axis twice", lambda x: lax.reduce(x, 0.0, ordered, (0, -1))),
         (ValueError, "axis 1", lambda x: lax.reduce(x, 0.0, ordered, (1,))),
         (TypeError, "returns bool for float64", lambda x: lax.reduce(x, 0.0, lambda a, b: a < b, (0,))),
-        (TypeError, "float64, float64 for float64", lambda x: lax.reduce(x, 0.0, lambda a, b: (a, b), (0,))),
+        (TypeError, "not the containers of", lambda x: lax.reduce(x, 0.0, lambda a, b: (a, b), (0,))),
         (ValueError, "window_dimensions", lambda x: lax.reduce_window(x, 0.0, ordered, (2, 2))),
     ],
 )
 def test_mistakes(error, message, call):
     with pytest.raises(error, match=message):
         call(np.ones(3))
+
+
+def test_containers_are_those_of_the_operands():
+    x, sums = np.ones((2, 3)), lambda s, t: {"b": s["b"] + t["b"], "a": s["a"] + t["a"]}
+    found = lax.reduce({"a": x, "b": 2 * x}, {"b": 1.0, "a": 0.0}, sums, (0, 1))
+    assert {name: float(value) for name, value in found.items()} == {"a": 6.0, "b": 13.0}
+    with pytest.raises(ValueError, match="same containers"):
+        lax.reduce({"a": x}, [0.0], sums, (0,))
+    with pytest.raises(TypeError, match="not the containers of the operands"):
+        lax.reduce((x, x), (0.0, 0.0), lambda s, t: [s[0], t[1]], (0,))
+    with pytest.raises(TypeError, match="shape of its arguments"):
+        lax.reduce((x,), (0.0,), lambda s, t: ((s[0] + t[0])[..., None],), (0,))

@@ -278,3 +278,13 @@ KERNEL = np.ones((1, 4, 1, 1))
 def test_mistakes_are_named(error, message, call):
     with pytest.raises(error, match=message):
         call(np.ones((2, 4, 3, 3)))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float16, np.float32])
+def test_operations_have_the_types_of_scipy(dtype):
+    x = np.array([0, 1, 1], dtype)
+    for name in ("expit", "erf", "erfc", "expm1", "exp2", "cbrt", "log1p"):
+        function = getattr(scipy.special, name)
+        found, expected = indim.jit(function)(x), function(x)
+        assert found.dtype == expected.dtype, name
+        np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -33,6 +33,12 @@ def test_derivatives_are_those_of_the_smooth_function(function, point, first, se
         assert np.isclose(indim.grad(indim.grad(function))(point), second, rtol=1e-12, atol=1e-12)
 
 
+def test_a_product_that_overflows_has_no_derivative_of_nan():
+    gradient = indim.grad(np.prod)
+    assert np.array_equal(gradient(np.array([0.0, 1e200, 1e200, 3.0])), [np.inf, 0, 0, 0])
+    assert np.array_equal(gradient(np.array([0.0, np.inf, 2.0])), [np.inf, 0, 0], equal_nan=True)
+
+
 def test_logaddexp2_of_equal_and_infinite_arguments_is_that_of_numpy():
     x = np.array([-np.inf, np.inf, -2.5, 0.0, 1e300, np.nan])
     assert np.array_equal(indim.jit(np.logaddexp2)(x, x), np.logaddexp2(x, x), equal_nan=True)

@@ -287,7 +287,8 @@ impl BoundProgram {
             arrays.omit_copies(copies.filter(|copy| !self.is_in_group(copy.nest)));
         }
         let run_nest = |index| match arrays.is_omitted(index) {
-            true => Ok(()),
+            // The checks of indices may be due before a nest that is left out.
+            true => self.prepare(index, &arrays),
             false => self.run_nest(index, &arrays, is_over_input, options),
         };
         self.run_nests_and_groups(&arrays, is_over_input, options, run_nest)

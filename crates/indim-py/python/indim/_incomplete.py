@@ -2,6 +2,10 @@
 
 Everything is computed in ``float64``. Loops end when all elements have converged; an element that has not
 after ``MAX_STEPS`` is NaN. Derivatives are those of the series, and exact formulas for the last argument.
+
+At whole parameters a continued fraction ends, but its derivative in the parameter does not. So loops of their
+own compute these derivatives, until they too have converged. Second derivatives in the parameters have about
+five digits there.
 """
 
 from __future__ import annotations
@@ -83,20 +87,71 @@ def _series(a, x):
     )
 
 
-def _fraction(a, x):
-    """The upper incomplete gamma function without the factor ``x**a * exp(-x)``, by Lentz's method."""
+def _lentz(h, c, d, b, numerator):
+    """A step of Lentz's method for the next term ``numerator / (b + ...)`` of a continued fraction."""
+    d, c = 1 / (b + numerator * d), b + numerator / c
+    return h * (d * c), c, d
 
+
+def _lentz_tangent(state, tangents, b, b_tangent, numerator, numerator_tangent):
+    """The tangents of the results of such a step, in the same order."""
+    h, c, d = state
+    h_tangent, c_tangent, d_tangent = tangents
+    after, later_c, later_d = _lentz(h, c, d, b, numerator)
+    d_tangent = -later_d * later_d * (b_tangent + numerator_tangent * d + numerator * d_tangent)
+    c_tangent = b_tangent + (numerator_tangent - numerator / c * c_tangent) / c
+    h_tangent = h_tangent * (later_d * later_c) + h * (d_tangent * later_c + later_d * c_tangent)
+    return (after, later_c, later_d), (h_tangent, c_tangent, d_tangent)
+
+
+def _tangent_of_fraction(step, state, tangents, *rest):
+    """The tangent of a continued fraction. ``step(n, state, tangents, *rest)`` gives the next of each."""
+
+    def flat_step(n, h_tangent, h, c, d, c_tangent, d_tangent, change, *rest):
+        state, tangents, rest = step(n, (h, c, d), (h_tangent, c_tangent, d_tangent), *rest)
+        change = np.abs(tangents[0] - h_tangent) - _CHANGE * np.abs(tangents[0]) - 1e-17 * np.abs(state[0])
+        change = np.maximum(change, np.abs(state[1] * state[2] - 1) - _CHANGE)
+        return (tangents[0], *state, *tangents[1:], change, *rest)
+
+    def is_open(*state):
+        return state[6] > 0
+
+    return _repeated(flat_step, is_open, tangents[0], *state, *tangents[1:], np.ones_like(state[0]), *rest)
+
+
+def _fraction_loop(a, x):
     def step(n, h, b, c, d, change):
-        numerator = -n * (n - a)
         b = b + 2
-        d = 1 / (numerator * d + b)
-        c = b + numerator / c
-        return h * d * c, b, c, d, np.abs(d * c - 1)
+        h, c, d = _lentz(h, c, d, b, -n * (n - a))
+        return h, b, c, d, np.abs(d * c - 1)
 
     b = x + 1 - a
     one = np.ones_like(x)
     is_open = lambda h, b, c, d, change: change > _CHANGE
     return _repeated(step, is_open, 1 / b, b, one * 1e300, 1 / b, one)
+
+
+@custom_jvp
+def _fraction(a, x):
+    """The upper incomplete gamma function without the factor ``x**a * exp(-x)``, by Lentz's method."""
+    return _fraction_loop(a, x)
+
+
+def _fraction_by_a(a, x):
+    def step(n, state, tangents, b):
+        b = b + 2
+        return *_lentz_tangent(state, tangents, b, -1, -n * (n - a), n), (b,)
+
+    b = x + 1 - a
+    zero = np.zeros_like(x)
+    return _tangent_of_fraction(step, (1 / b, zero + 1e300, 1 / b), (b**-2, zero, b**-2), b)
+
+
+@_fraction.defjvp
+def _fraction_jvp(primals, tangents):
+    a, x = primals
+    by_x = jvp(_fraction_loop, (a, x), (np.zeros_like(a), np.ones_like(x)))[1]
+    return _fraction(a, x), _fraction_by_a(a, x) * tangents[0] + by_x * tangents[1]
 
 
 def _lower_and_upper(a, x):
@@ -164,20 +219,54 @@ def _beta_density(a, b, x):
     return np.exp(np.where(are_large, large, small))
 
 
-def _beta_fraction(a, b, x):
-    """The incomplete beta function without its density, by Lentz's method."""
+def _beta_numerators(n, a, b, x):
+    return (
+        n * (b - n) * x / ((a + 2 * n - 1) * (a + 2 * n)),
+        -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1)),
+    )
 
+
+def _beta_fraction_loop(a, b, x):
     def step(n, h, c, d, change):
-        for numerator in (
-            n * (b - n) * x / ((a + 2 * n - 1) * (a + 2 * n)),
-            -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1)),
-        ):
-            d, c = 1 / (1 + numerator * d), 1 + numerator / c
-            h = h * d * c
+        for numerator in _beta_numerators(n, a, b, x):
+            h, c, d = _lentz(h, c, d, 1, numerator)
         return h, c, d, np.abs(d * c - 1)
 
     d, one = 1 / (1 - (a + b) * x / (a + 1)), np.ones_like(x)
     return _repeated(step, lambda h, c, d, change: change > _CHANGE, d, one, d, one)
+
+
+@custom_jvp
+def _beta_fraction(a, b, x):
+    """The incomplete beta function without its density, by Lentz's method."""
+    return _beta_fraction_loop(a, b, x)
+
+
+def _beta_fraction_tangent(a, b, x, a_tangent, b_tangent):
+    """The tangent of the fraction for these constant tangents of its parameters."""
+
+    def step(n, state, tangents):
+        first, second = _beta_numerators(n, a, b, x)
+        less, middle, more = a + 2 * n - 1, a + 2 * n, a + 2 * n + 1
+        first_tangent = n * x * b_tangent / (less * middle) - first * a_tangent * (1 / less + 1 / middle)
+        factors = a_tangent * (a + b + n) + (a + n) * (a_tangent + b_tangent)
+        second_tangent = -factors * x / (middle * more) - second * a_tangent * (1 / middle + 1 / more)
+        state, tangents = _lentz_tangent(state, tangents, 1, 0, first, first_tangent)
+        return *_lentz_tangent(state, tangents, 1, 0, second, second_tangent), ()
+
+    d, one = 1 / (1 - (a + b) * x / (a + 1)), np.ones_like(x)
+    change = (a + b) * a_tangent / (a + 1) - (a_tangent + b_tangent)
+    d_tangent = -d * d * change * x / (a + 1)
+    return _tangent_of_fraction(step, (d, one, d), (d_tangent, np.zeros_like(x), d_tangent))
+
+
+@_beta_fraction.defjvp
+def _beta_fraction_jvp(primals, tangents):
+    a, b, x = primals
+    zero = np.zeros_like(a)
+    by_a, by_b = (_beta_fraction_tangent(a, b, x, *of) for of in ((1.0, 0.0), (0.0, 1.0)))
+    by_x = jvp(_beta_fraction_loop, (a, b, x), (zero, zero, np.ones_like(x)))[1]
+    return _beta_fraction(a, b, x), by_a * tangents[0] + by_b * tangents[1] + by_x * tangents[2]
 
 
 def _beta_part(a, b, x):

@@ -33,9 +33,9 @@ def call(ufunc, operands, keywords):
         raise TypeError(_message_of_scipy(name))
     if keywords:
         raise TypeError(f"scipy.special.{name} takes no {', '.join(keywords)} while it is traced")
+    operands = loop_operands(ufunc, operands)
     if name in _OPERATIONS:
         return function(*operands)
-    operands = loop_operands(ufunc, operands)
     if any(operand.dtype.kind == "c" for operand in operands):
         raise TypeError(f"scipy.special.{name} takes real numbers while it is traced")
     return function(*operands)

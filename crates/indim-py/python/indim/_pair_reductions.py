@@ -6,7 +6,7 @@ import numpy as np
 
 from ._functions import asarray, recorded
 from ._lax_functions import pad
-from ._trees import filled, leaves_of
+from ._trees import filled, leaves_like, leaves_of, shown
 
 
 class PairReduction:
@@ -100,11 +100,13 @@ def _recorded(functions, recording, arguments):
     (computation,) = functions
     operands, initial = arguments
     arrays = [recording.tracer(recorded(leaf), "operands") for leaf in leaves_of(operands)]
-    starts = [recorded(leaf) for leaf in leaves_of(initial)]
-    if len(starts) != len(arrays):
+    starts = leaves_like(operands, initial)
+    if starts is None:
         raise ValueError(
-            f"a reduction takes an initial value for each of {len(arrays)} operands, not {len(starts)}"
+            f"a reduction takes an initial value for each operand, in the same containers: the operands are "
+            f"{shown(operands)}, the initial values {shown(initial)}"
         )
+    starts = [recorded(leaf) for leaf in starts]
     if any(array.shape != arrays[0].shape for array in arrays):
         shapes = " and ".join(str(array.shape) for array in arrays)
         raise ValueError(f"a reduction takes operands of one shape, not {shapes}")
@@ -114,7 +116,15 @@ def _recorded(functions, recording, arguments):
 
     def combine(before, later):
         results = computation(filled(operands, before), filled(operands, later))
-        results = [asarray(leaf) for leaf in leaves_of(results)]
+        leaves = leaves_like(operands, results)
+        if leaves is None:
+            raise TypeError(
+                f"`computation` returns {shown(results)}, not the containers of the operands, "
+                f"{shown(operands)}"
+            )
+        results = [asarray(leaf) for leaf in leaves]
+        if any(result.shape != array.shape for result, array in zip(results, before)):
+            raise TypeError("`computation` returns results of the shape of its arguments, which are numbers")
         found = [result.dtype for result in results]
         if found != dtypes:
             raise TypeError(

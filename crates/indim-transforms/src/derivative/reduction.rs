@@ -98,7 +98,9 @@ fn product(chain: &ReductionChain, x: &Value, cotangent: &Value) -> BuildResult 
     // Zeros other than the element itself: their number, and their sum if there is one.
     let other_count = count - is_zero.convert(DType::I64);
     let other_zero = zeros - is_zero.select(x, 0);
-    let with_zeros = other_count.eq(1).select(other_zero * &without_zeros, 0);
+    // The zero times an infinite product would be NaN.
+    let finite = without_zeros.is_finite().select(&without_zeros, 1);
+    let with_zeros = other_count.eq(1).select(other_zero * finite, 0);
     let derivative = other_count.eq(0).select(without_zeros, with_zeros);
     Ok(chain.broadcast(cotangent)? * conjugate(&derivative))
 }
