@@ -122,7 +122,7 @@ impl AxisIndex {
         }
     }
 
-    /// The index in an array that has the indexed one as a part from `start` on, a constant index.
+    /// The same index in a larger array that contains this one from `start` on. `start` is constant.
     pub(crate) fn moved_to(&self, start: &AxisIndex) -> AxisIndex {
         let mut moved = AxisIndex { start: self.start + start.start, ..self.clone() };
         for term in start.size_terms() {

@@ -51,8 +51,8 @@ const MIN_SHORT_DOTS: usize = 8;
 /// factor once for each result.
 const MAX_BATCH_DOTS_WORK: usize = 256;
 
-/// The same for factors that are strided along the summed index and along the batch: they are read one by
-/// one.
+/// [`MAX_BATCH_DOTS_WORK`] if a factor is strided along the summed index and along the batch, so that no
+/// vector reads it.
 const MAX_STRIDED_BATCH_DOTS_WORK: usize = 128;
 
 /// Tasks for each thread, so that threads which start late or run slowly do less.
@@ -120,7 +120,7 @@ impl ProductMethod {
         }
     }
 
-    /// Whether vectors hold neighbouring results, whose sums are of at most one block.
+    /// Whether each lane of a vector sums one result, over at most one block.
     pub(crate) fn is_short_dots(self) -> bool {
         matches!(self, ProductMethod::BatchDots | ProductMethod::ColumnDots)
     }

@@ -2,8 +2,9 @@
 //! Holds unsafe code.
 //!
 //! Factors that are not contiguous along the results are first copied to a panel in L1; those that are
-//! contiguous along the summed index are transposed in registers. If all factors are, and there are more of
-//! them than a chain has, a vector holds the lanes of one result instead (`dot.rs`), without a panel.
+//! contiguous along the summed index are transposed in registers. If both operands are contiguous along the
+//! summed index, which is longer than a chain, a vector holds the lanes of one result instead (`dot.rs`),
+//! without a panel.
 
 use core::mem::MaybeUninit;
 
@@ -316,8 +317,8 @@ unsafe fn run_along_indices<V: Vector>(dot: &ShortDotArguments) {
         let first = result.min(dot.results.saturating_sub(DOT_WIDTH));
         let count = (dot.results - first).min(DOT_WIDTH);
         let of = |factors: &Factors| {
-            let result = |place: usize| first + if place < count { place } else { 0 };
-            core::array::from_fn(|place| factors.at(result(place), 0))
+            let lane_result = |place: usize| first + if place < count { place } else { 0 };
+            core::array::from_fn(|place| factors.at(lane_result(place), 0))
         };
         let blocks = Blocks { x: of(&x), y: of(&y), length: dot.length };
         // SAFETY: the caller ensures the factors of each of these results.

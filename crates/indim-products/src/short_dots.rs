@@ -126,7 +126,8 @@ impl ProductPlan {
             results.axes.write_offsets(first, operand, offsets);
             let to = scratch.wrapping_add(to);
             let size = kernels.size as isize;
-            // The indices of a chain ascend in a panel; those of a longer one have the order of its lanes.
+            // `Panel::pack` orders more than MAX_CHAIN indices by lanes. Each call packs one chain, so its
+            // indices ascend.
             for start in (0..self.summed.size).step_by(MAX_CHAIN) {
                 let indices = start..self.summed.size.min(start + MAX_CHAIN);
                 let to = to.wrapping_add(start * width * kernels.size);

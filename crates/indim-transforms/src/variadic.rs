@@ -131,9 +131,10 @@ impl<'a> VariadicReduction<'a> {
         Ok(())
     }
 
-    /// At least the number of nodes of a reduction along axes, or of windows, of these sizes.
+    /// Upper bound of the number of nodes that a reduction along axes, or of windows, of these sizes adds.
     pub fn max_node_count(&self, sizes: impl IntoIterator<Item = usize>) -> usize {
-        // Twice for each level of the tree, because of the odd last elements; once for the initial values.
+        // The body runs at most twice on each level of the tree, for the pairs and for the odd last element,
+        // and once for the initial values.
         let levels = sizes.into_iter().map(|size| size.max(1).ilog2() as usize + 1);
         let applications = 2 * levels.sum::<usize>() + 1;
         let nodes = Region::new(self.body.clone()).node_count() + 8 * self.operands.len();
@@ -212,7 +213,8 @@ impl<'a> VariadicReduction<'a> {
             if pairs == 0 {
                 sizes.remove(axis);
                 let reshape = |array: &Value| self.builder.reshape(array, &sizes[..]);
-                return last.unwrap_or(arrays).iter().map(reshape).collect();
+                let last = last.expect("invariant: the last size is odd, 1");
+                return last.iter().map(reshape).collect();
             }
             let [first, second] = [0, 1].map(|start| AxisSlice::new(start, pairs, 2));
             let [first, second] = [first, second].map(|slice| self.slice(&arrays, axis, slice));
@@ -251,7 +253,7 @@ impl<'a> VariadicReduction<'a> {
                 blocks = self.combine(&at(0)?, &at(offset)?)?;
             }
         }
-        Ok(last.unwrap_or(blocks))
+        Ok(last.expect("invariant: the top bit of a size is 1"))
     }
 
     /// `arrays` combined with the elements that follow them, if any.

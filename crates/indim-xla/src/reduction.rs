@@ -24,7 +24,8 @@ pub enum ReducedElements {
 /// value for each input. `None` if the reducer does not fit the operands, so that the body must run.
 ///
 /// # Errors
-/// `wrong-count`, `attribute`, `type-mismatch`, and errors of the builder.
+/// `wrong-count`, `attribute`, `type-mismatch`, `unsupported` if the reducer is not associative, and errors
+/// of the builder.
 pub fn reduce(
     builder: &GraphBuilder,
     reducer: &Reducer,

@@ -239,7 +239,7 @@ impl TileRun<'_> {
     unsafe fn run<F: Fold<A>, A: Element>(&self, rows: RowFunctions<A>) {
         let pass = self.pass;
         let (per_tile, blocks) = (pass.per_tile(), pass.strips.blocks());
-        // All strips share this memory: to clear it costs as much as a line of 50 elements.
+        // Shared by all strips: clearing it once for each would cost as much as a scan of 50 elements.
         let mut elements = [A::default(); SCAN_BLOCK];
         let elements = &mut elements;
         for tile in self.tiles.clone() {

@@ -11,8 +11,8 @@ use crate::run::scan_block::MAX_LANES;
 /// Minimum number of neighbouring lines that are scanned together, one vector lane each.
 const MIN_LANES: usize = 6;
 
-/// Maximum elements of dense lines that are scanned together: the state of one line alone costs more than
-/// strides do.
+/// Maximum length of dense lines that are scanned together, one vector lane each. For short lines the set-up
+/// of each line costs more than strided reads.
 const MAX_SHORT_LINE: usize = 32;
 
 /// An axis across lines, other than the axis of the lanes.

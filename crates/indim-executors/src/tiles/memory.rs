@@ -47,7 +47,7 @@ pub unsafe fn gather(
     }
 }
 
-/// Maximum bytes of a run that [`gather_repeated`] copies: a longer one is repeated as fast one at a time.
+/// Maximum bytes of a run that [`gather_repeated`] copies. Longer runs are copied as fast one by one.
 pub(crate) const MAX_REPEATED_RUN_BYTES: usize = 64;
 
 /// Copies `steps.count` runs, `steps.stride` bytes apart in memory, to one dense block that has each run

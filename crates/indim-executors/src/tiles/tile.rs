@@ -516,8 +516,8 @@ impl Tile<'_> {
     }
 }
 
-/// The number of times that each step of a tile has one short run, and the run; `None` if the steps are few
-/// or have another form.
+/// If each step of a tile repeats one short run: the number of repetitions, and the run. `None` if the tile
+/// has fewer steps than repetitions.
 fn repeated_run(
     runs: &[ElementRun],
     steps: ElementRun,

@@ -6,8 +6,8 @@ use indim_ops::{DType, Level};
 use super::Block;
 use super::keys::SortElement;
 
-/// Maximum elements of a row: a longer one takes more exchanges for each element than passes of a radix
-/// sort, and its columns fill L1.
+/// Maximum elements of a row. In longer rows the network does more work for each element than the passes
+/// of a radix sort, and its columns, of 64 bytes an element, exceed L1.
 const MAX_LENGTH: usize = 1024;
 
 /// Minimum number of rows: a network takes the same time for any number, and fewer rows are sorted faster

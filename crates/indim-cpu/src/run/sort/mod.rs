@@ -4,8 +4,8 @@
 //! - `columns.rs`: sorts of several short rows together.
 //!
 //! A row is the elements along the sorted axis. A tile is a block of rows, which is copied to dense memory,
-//! sorted row by row, or several rows together, and written. The sort is stable, so
-//! every algorithm and every number of threads gives the same bits.
+//! sorted row by row, or several rows together, and written. The sort is stable, so every algorithm and
+//! every number of threads gives the same bits.
 
 mod columns;
 pub(crate) mod keys;
