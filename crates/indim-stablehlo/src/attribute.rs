@@ -7,7 +7,7 @@ use indim_text::Span;
 
 use super::dense::Dense;
 use super::lexer::{Lexer, Token, TokenKind};
-use super::syntax::{Module, SyntaxAttribute, SyntaxOperation};
+use super::syntax::{Module, SingleConstant, SyntaxAttribute, SyntaxOperation};
 
 /// Maximum number of axes or sizes in a list.
 const MAX_LIST_LENGTH: usize = 4096;
@@ -73,11 +73,22 @@ pub(super) struct AttributeReader<'t> {
     pub(super) aliases: &'t HashMap<String, Span>,
     /// Blobs at the end of the file, by name.
     pub(super) resources: &'t HashMap<String, Span>,
+    pub(super) constants: &'t HashMap<String, Vec<SingleConstant>>,
 }
 
 impl<'t> AttributeReader<'t> {
     pub(super) fn new(text: &'t str, module: &'t Module) -> Self {
-        AttributeReader { text, aliases: &module.aliases, resources: &module.resources }
+        let Module { aliases, resources, constants, .. } = module;
+        AttributeReader { text, aliases, resources, constants }
+    }
+
+    /// The constant of one element with this name in the body of the function around `place`, by which a region
+    /// reads it.
+    pub(super) fn outer_constant(&self, name: &str, place: Span) -> Option<&'t SingleConstant> {
+        let all = self.constants.get(name)?;
+        let after = all.partition_point(|constant| constant.function.start <= place.start);
+        let last = all[..after].last()?;
+        (place.end <= last.function.end).then_some(last)
     }
 
     /// The span after resolution of aliases.

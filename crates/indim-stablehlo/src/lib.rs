@@ -191,8 +191,8 @@ fn restrict(
     text: &str,
     part: &ProgramPart,
 ) -> Result<(), FormatError> {
-    let Module { functions, aliases, resources, .. } = module;
-    let attributes = AttributeReader { text, aliases, resources };
+    let Module { functions, aliases, resources, constants, .. } = module;
+    let attributes = AttributeReader { text, aliases, resources, constants };
     functions[entry].restrict(text, part, &|argument| argument_name(argument, &attributes))
 }
 

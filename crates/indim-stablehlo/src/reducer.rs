@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use indim_ops::Op;
+use indim_ops::{ArrayType, Op};
+use indim_text::Span;
 
 use super::attribute::AttributeReader;
 use super::dense::Dense;
@@ -105,8 +106,18 @@ fn results_of(
         terms.insert(argument.name.of(text), body.argument(number));
     }
     for operation in &block.operations {
-        let operands = operation.operands.iter().map(|operand| terms.get(operand.name.of(text)));
-        let operands: Vec<usize> = operands.map(|term| term.copied()).collect::<Option<_>>()?;
+        let mut operands = Vec::with_capacity(operation.operands.len());
+        for operand in &operation.operands {
+            let name = operand.name.of(text);
+            operands.push(match terms.get(name) {
+                Some(&term) => term,
+                None => {
+                    let outer = attributes.outer_constant(name, operation.span)?;
+                    let value = single(attributes, outer.value, Some(&outer.array_type));
+                    *terms.entry(name).or_insert(body.constant(value))
+                }
+            });
+        }
         let op = match Lowering::of(&operation.name)? {
             Lowering::Return => return Some(operands),
             Lowering::Array(ArrayOperation::Elementwise(op)) => Some(op),
@@ -132,7 +143,15 @@ fn results_of(
 
 /// The value of a constant with one element.
 fn scalar(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Option<f64> {
-    let span = attributes.optional(operation, "value")?;
-    let element = Dense::read_all(attributes, span, operation.first_array_type(), 1).ok()??;
+    single(attributes, attributes.optional(operation, "value")?, operation.first_array_type())
+}
+
+/// The element of a constant of one element, whose value has this span.
+fn single(
+    attributes: &AttributeReader<'_>,
+    value: Span,
+    array_type: Option<&ArrayType>,
+) -> Option<f64> {
+    let element = Dense::read_all(attributes, value, array_type, 1).ok()??;
     element.scalar_text()?.parse().ok()
 }

@@ -148,11 +148,11 @@ def _repeat(a, repeats, axis=None):
     if axis is None:
         a, axis = np.ravel(a), 0
     axis = axis_index(operator.index(axis), a.ndim)
-    if isinstance(repeats, (int, np.integer)) and repeats >= 0:
-        before, (size, *after) = a.shape[:axis], a.shape[axis:]
-        # A broadcast, which costs less than a gather.
-        spread = np.broadcast_to(np.expand_dims(a, axis + 1), (*before, size, int(repeats), *after))
-        return spread.reshape((*before, size * int(repeats), *after))._made()
+    if isinstance(repeats, (int, np.integer)) and repeats >= 0 and axis == a.ndim - 1:
+        # A broadcast, which costs less than a gather of single elements; along other axes, rows are gathered.
+        *before, size = a.shape
+        spread = np.broadcast_to(np.expand_dims(a, a.ndim), (*before, size, int(repeats)))
+        return spread.reshape((*before, size * int(repeats)))._made()
     if not isinstance(repeats, Tracer):
         return np.take(a, np.repeat(np.arange(a.shape[axis]), repeats), axis, mode="clip")
     if repeats.dtype.kind not in "biu":

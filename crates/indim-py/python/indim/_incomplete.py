@@ -278,6 +278,24 @@ def _beta_part(a, b, x):
     return np.where(is_lower, part, 1 - part)
 
 
+def _beta_part_tangent(a, b, x, a_tangent, b_tangent):
+    """The tangent of :func:`_beta_part` for these constant tangents of its parameters."""
+    is_lower = x < (a + 1) / (a + b + 2)
+    first, second = np.where(is_lower, a, b), np.where(is_lower, b, a)
+    part = np.where(is_lower, x, 1 - x)
+    fraction = _beta_fraction(first, second, part)
+    tangents = np.where(is_lower, a_tangent, b_tangent), np.where(is_lower, b_tangent, a_tangent)
+    fraction_tangent = _beta_fraction_tangent(first, second, part, *tangents)
+
+    def factor(a, b):
+        return _beta_density(a, b, x) / np.where(is_lower, a, b)
+
+    ones = np.ones_like(a) * a_tangent, np.ones_like(b) * b_tangent
+    value, tangent = jvp(factor, (a, b), ones)
+    tangent = tangent * fraction + value * fraction_tangent
+    return np.where(is_lower, tangent, -tangent)
+
+
 @custom_jvp
 def _incomplete_beta(a, b, x):
     return _beta_part(a, b, x)
@@ -286,9 +304,7 @@ def _incomplete_beta(a, b, x):
 @_incomplete_beta.defjvp
 def _incomplete_beta_jvp(primals, tangents):
     a, b, x = primals
-    one, zero = np.ones_like(a), np.zeros_like(a)
-    by_a = jvp(_beta_part, (a, b, x), (one, zero, zero))[1]
-    by_b = jvp(_beta_part, (a, b, x), (zero, one, zero))[1]
+    by_a, by_b = (_beta_part_tangent(a, b, x, *of) for of in ((1.0, 0.0), (0.0, 1.0)))
     by_x = _beta_density(a, b, x) / (x * (1 - x))
     change = by_a * tangents[0] + by_b * tangents[1] + by_x * tangents[2]
     return _incomplete_beta(a, b, x), change

@@ -6,8 +6,10 @@ use indim_text::Span;
 use super::{ParseResult, Parser};
 use crate::attribute::{find, unquoted};
 use crate::lexer::{Lexer, TokenKind};
+use crate::lowering::Lowering;
 use crate::syntax::{
-    Argument, Block, Function, FunctionResult, Module, Signature, SyntaxAttribute, SyntaxOperation,
+    Argument, Block, Function, FunctionResult, Module, Signature, SingleConstant, SyntaxAttribute,
+    SyntaxOperation,
 };
 
 impl Parser<'_, '_> {
@@ -22,8 +24,27 @@ impl Parser<'_, '_> {
             let kind = FormatErrorKind::Duplicate { what: "function", name };
             return Err(kind.in_text(span.start..span.end));
         }
+        self.add_constants(&function, module);
         module.functions.push(function);
         Ok(())
+    }
+
+    /// Adds the constants of one element in the body of a function.
+    fn add_constants(&self, function: &Function, module: &mut Module) {
+        for operation in function.body.iter().flat_map(|body| &body.operations) {
+            let is_constant = matches!(Lowering::of(&operation.name), Some(Lowering::Constant));
+            let ([result], Some(of)) = (&operation.results[..], operation.first_array_type())
+            else {
+                continue;
+            };
+            let Some(value) = find(&operation.attributes, "value") else { continue };
+            if is_constant && of.shape.element_count() == Ok(1) {
+                let (function, array_type) = (function.text, of.clone());
+                let name = result.name.of(self.text).to_owned();
+                let all = module.constants.entry(name).or_default();
+                all.push(SingleConstant { function, value, array_type });
+            }
+        }
     }
 
     /// `func.func public @f(..) -> .. { .. }`.

@@ -67,6 +67,42 @@ fn sorts_of_jax_carry_their_operands() {
     assert_eq!(sorted, expected);
 }
 
+/// `jax.export` moves constants out of the comparator, into the body of the function; another function may
+/// have other values of these names.
+#[test]
+fn comparators_read_constants_of_their_function() {
+    let (array, scalar) = ("tensor<2x4xf32>", "tensor<f32>");
+    let terms = total(["%1", "%2"]).replace("%yz", "%xz").replace("%yn", "%xn");
+    let is_inner = |line: &&str| !line.contains("stablehlo.constant");
+    let terms: String = terms.lines().filter(is_inner).map(|line| format!("{line}\n")).collect();
+    let function = |name: &str, zero: &str| {
+        format!(
+            "func.func {name}(%a: {array}) -> {array} {{
+  %xz = stablehlo.constant dense<{zero}> : {scalar}
+  %xn = stablehlo.constant dense<0x7FC00000> : {scalar}
+  %r = \"stablehlo.sort\"(%a) <{{dimension = 1 : i64, is_stable = true}}> ({{
+  ^bb0(%1: {scalar}, %2: {scalar}):
+    {terms}%9 = stablehlo.compare LT, %x, %y, TOTALORDER : ({scalar}, {scalar}) -> tensor<i1>
+    stablehlo.return %9 : tensor<i1>
+  }}) : ({array}) -> {array}
+  return %r : {array}
+}}
+"
+        )
+    };
+    let text = function("private @other", "1.0") + &function("public @main", "0.0");
+    let expected = Array::new([2, 4], vec![-0.0f32, 2.0, 5.0, f32::NAN, -1.0, 0.0, 2.0, 9.0]);
+    let results = stablehlo(&text, &[numbers()]);
+    let bits = |array: &Array| -> Vec<u32> {
+        array.elements::<f32>().unwrap().iter().map(|element| element.to_bits()).collect()
+    };
+    assert_eq!(bits(&results[0]), bits(&expected.unwrap()));
+    // The constant of `@other` is no zero, and indim knows no such comparator.
+    let other =
+        text.replace("private @other", "public @first").replace("public @main", "private @main");
+    assert!(support::read("test.mlir", other).is_err());
+}
+
 /// `jnp.lexsort`, and a comparator of the second operand in descending order.
 #[test]
 fn several_keys_and_other_keys_are_recognised() {

@@ -10,16 +10,24 @@ use super::keys::SortElement;
 /// of a radix sort, and its columns, of 64 bytes an element, exceed L1.
 const MAX_LENGTH: usize = 1024;
 
-/// Minimum number of rows: a network takes the same time for any number, and fewer rows are sorted faster
-/// one by one.
-const MIN_ROWS: usize = 4;
+/// The same for elements of one or two bytes, whose radix sort takes one or two passes.
+const MAX_LENGTH_OF_NARROW: usize = 512;
+
+/// Minimum number of rows.
+const MIN_ROWS: usize = 5;
 
 /// Number of rows of `length` elements that are sorted together; 1 if each is sorted alone.
 pub(super) fn rows_together(dtype: DType, length: usize) -> usize {
+    let max = if dtype.size() <= 2 { MAX_LENGTH_OF_NARROW } else { MAX_LENGTH };
     match ColumnOrder::new(dtype, false) {
-        Some(_) if (2..=MAX_LENGTH).contains(&length) => COLUMN_BYTES / dtype.size(),
+        Some(_) if (2..=max).contains(&length) => COLUMN_BYTES / dtype.size(),
         _ => 1,
     }
+}
+
+/// Whether so many rows are sorted faster one by one: a network takes the same time for any number of them.
+fn are_few(rows: usize, element_size: usize) -> bool {
+    rows < MIN_ROWS.max(COLUMN_BYTES / element_size / 4)
 }
 
 /// The sort of rows of one length, with its scratch memory.
@@ -53,7 +61,7 @@ impl ColumnSort {
         keys: &Block,
         stores: impl Iterator<Item = Block>,
     ) -> bool {
-        if keys.rows.len() < MIN_ROWS {
+        if are_few(keys.rows.len(), size_of::<T::Storage>()) {
             return false;
         }
         if keys.rows.len() < COLUMN_BYTES / size_of::<T::Storage>() {
