@@ -3,7 +3,7 @@
 use crate::axes::{Axes, ProductArray};
 use crate::kernels::Kernels;
 use crate::order::{CONTRACTION_LANES, MAX_CHAIN, REDUCTION_BLOCK};
-use crate::short_dots::PACKED_RESULTS;
+use crate::short_dot::PACKED_RESULTS;
 use crate::stencil::MAX_STENCIL_ROWS;
 use crate::tile::NODES;
 use crate::{axpy, dot};

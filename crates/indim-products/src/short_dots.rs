@@ -8,12 +8,8 @@ use crate::blocking::ProductMethod;
 use crate::order::MAX_CHAIN;
 use crate::packed::Panel;
 use crate::plan::{ProductPlan, ProductPointers};
-use crate::short_dot::{Factors, ShortDotArguments};
+use crate::short_dot::{Factors, PACKED_RESULTS, ShortDotArguments};
 use crate::store::StoreArguments;
-
-/// Maximum results whose factors are packed together, if they are not read in place: a panel of each operand
-/// stays in L1 or L2.
-pub(crate) const PACKED_RESULTS: usize = 32;
 
 /// Results along some axes. Pointers are those at the first index of the axes.
 struct ResultRange<'a> {

@@ -82,8 +82,8 @@ impl<'t> AttributeReader<'t> {
         AttributeReader { text, aliases, resources, constants }
     }
 
-    /// The constant of one element with this name in the body of the function around `place`, by which a region
-    /// reads it.
+    /// The constant of one element with this name in the body of the function around `place`. A region reads
+    /// it by the name.
     pub(super) fn outer_constant(&self, name: &str, place: Span) -> Option<&'t SingleConstant> {
         let all = self.constants.get(name)?;
         let after = all.partition_point(|constant| constant.function.start <= place.start);

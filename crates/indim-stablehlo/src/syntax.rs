@@ -16,8 +16,8 @@ pub(super) struct Module {
     pub(super) aliases: HashMap<String, Span>,
     /// The blobs at the end of a file: strings of hexadecimal digits.
     pub(super) resources: HashMap<String, Span>,
-    /// The constants of one element in the bodies of functions, by name, in the order of the text. Regions may
-    /// read them.
+    /// The constants of one element in the bodies of functions, by name, in the order of the text. Regions
+    /// may read them.
     pub(super) constants: HashMap<String, Vec<SingleConstant>>,
     /// Whether a module contains a module.
     pub(super) is_nested: bool,

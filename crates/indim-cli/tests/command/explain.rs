@@ -37,8 +37,8 @@ fn sizes_say_for_which_others_a_program_stands() {
         "  x: [n, m], v: [k]; n, m, k >= 2; slices and reshapes must fit\n"
     );
     assert_eq!(
-        sizes_of("x - mean(concatenate([v, v], axis=0))"),
-        "  x: [n, m], v: [3]; n, m >= 2\n  axis 0 of `v` is 3: it is concatenated with others\n"
+        sizes_of("x - mean(sliding_window_view(v, 2, axis=0))"),
+        "  x: [n, m], v: [3]; n, m >= 2\n  axis 0 of `v` is 3: windows of it are taken\n"
     );
     let refused = indim(&["explain", "--rule", "numpy", "f32[2]", "f32[2]", "--sizes"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
@@ -75,9 +75,9 @@ fn sizes_may_have_names() {
     // The number that stands for a name is not equal to the same number in another type.
     let refused = fails(&["explain", "x + y", "x=f32[n]", "y=f32[211]"]);
     assert!(refused.starts_with("error[size-not-free]"), "{refused}");
-    let refused = fails(&["explain", "concatenate([x, x], axis=0)", "x=f32[n]"]);
-    let expected = "error[size-not-free]: the size `n` of axis 0 of `x` is needed as a number: it is \
-                    concatenated with others\n   = help: write the number in place of `n`\n";
+    let refused = fails(&["explain", "sliding_window_view(x, 2, axis=0)", "x=f32[n]"]);
+    let expected = "error[size-not-free]: the size `n` of axis 0 of `x` is needed as a number: windows \
+                    of it are taken\n   = help: write the number in place of `n`\n";
     assert_eq!(refused, expected);
 }
 

@@ -386,7 +386,7 @@ codes! {
     SIZE_NOT_FREE = "size-not-free" {
         title: "A symbolic size must be a number",
         explanation: "The message says what needs it. Write a number instead of the name.",
-        example: Command(&["indim explain 'concatenate([x, x], axis=0)' 'x=f32[n]'"]),
+        example: Command(&["indim explain 'sliding_window_view(x, 2, axis=0)' 'x=f32[n]'"]),
         raised_by: ["indim"],
     }
 }

@@ -99,7 +99,7 @@ fn comparators_read_constants_of_their_function() {
     assert_eq!(bits(&results[0]), bits(&expected.unwrap()));
     // The constant of `@other` is no zero, and indim knows no such comparator.
     let other =
-        text.replace("private @other", "public @first").replace("public @main", "private @main");
+        text.replace("private @other", "public @first").replace("public @main", "private @second");
     assert!(support::read("test.mlir", other).is_err());
 }
 
