@@ -263,3 +263,12 @@ def test_columns_that_hold_no_numbers_are_not_lost():
     assert list(indim.jit(lambda d: d[["x"]].assign(z=d.x * 2))(frame).columns) == ["x", "z"]
     gradient = indim.grad(lambda d: (d["x"] ** 2).sum())(frame)
     assert list(gradient.columns) == ["x"] and list(gradient.x) == [2.0, 4.0]
+
+
+def test_a_number_is_no_label_of_a_column():
+    function = indim.jit(lambda d: d[0] * 2)
+    numbers, mixed = pd.DataFrame(np.arange(4.0).reshape(2, 2)), pd.DataFrame({0: [0.0, 2.0], 1: ["a", "b"]})
+    for _ in range(2):
+        assert list(function(numbers)) == [0, 2]
+        with pytest.raises(TypeError, match="may be a row or a column"):
+            function(mixed)

@@ -34,6 +34,9 @@ class Columns:
     def __getitem__(self, key):
         if isinstance(key, list):
             return Columns(self._name, {label: self[label] for label in key})
+        if isinstance(key, (int, np.integer)):
+            # A DataFrame that is one array gives a row.
+            raise self._error(f"`{self._name}[{key}]` may be a row or a column, so name columns by texts")
         if isinstance(key, Hashable) and key in self._refused:
             raise FrameUseError(self._refused[key])
         if isinstance(key, Hashable) and key in self._columns:
