@@ -11,14 +11,11 @@ use core::mem::MaybeUninit;
 use crate::dot::{Blocks, DOT_WIDTH, block_values};
 use crate::element::{ProductElement, WideSum};
 use crate::order::{CONTRACTION_LANES, MAX_CHAIN};
-use crate::vector::{MAX_LANES, Vector};
+use crate::vector::{INDICES, MAX_LANES, Vector};
 
 /// Maximum results whose factors are packed together, if they are not read in place: a panel of each operand
 /// stays in L1 or L2.
 pub(crate) const PACKED_RESULTS: usize = 32;
-
-/// Number of indices that are read together.
-pub(crate) const INDICES: usize = 4;
 
 /// Number of vectors of results whose chains run side by side, to hide the latency of multiply-adds.
 const VECTORS: usize = 2;

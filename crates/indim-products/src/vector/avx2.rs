@@ -16,8 +16,7 @@ use core::arch::x86_64::{
 };
 
 use crate::element::FactorPair;
-use crate::short_dot::INDICES;
-use crate::vector::{Vector, compiled_tree};
+use crate::vector::{INDICES, Vector, compiled_tree};
 
 /// Eight `f32`.
 #[derive(Clone, Copy)]

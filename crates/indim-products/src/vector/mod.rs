@@ -20,7 +20,6 @@ pub(crate) mod portable;
 pub(crate) mod vnni;
 
 use crate::element::ProductElement;
-use crate::short_dot::INDICES;
 use crate::tile::{self, TileResults};
 
 /// A vector of elements in a register. All functions but `push_block` and `finish_tree` are inlined into a
@@ -197,6 +196,9 @@ pub(crate) fn prefetch(from: *const u8) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = from;
 }
+
+/// Number of indices that are read together.
+pub(crate) const INDICES: usize = 4;
 
 /// Maximum number of elements of a vector.
 pub(crate) const MAX_LANES: usize = 16;
