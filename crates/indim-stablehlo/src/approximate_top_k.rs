@@ -1,5 +1,5 @@
-//! The custom call `ApproxTopK`, JAX's `approx_max_k` and `approx_min_k`, computed exactly: a stable sort,
-//! of which the first elements stay.
+//! The custom call `ApproxTopK`, JAX's `approx_max_k` and `approx_min_k`, computed exactly: the first
+//! elements of a stable sort.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::AxisSlice;

@@ -224,7 +224,7 @@ fn exchange_all<K: KeyWord, const LANES: usize>(rows: &mut [[K; LANES]]) {
     }
 }
 
-/// Exchanges the rows `i` and `i + distance`, for each `i` of which the bit `p` is that of `r`.
+/// Exchanges rows `i` and `i + distance` for each `i` whose bit `p` equals that of `r`.
 #[inline(always)]
 fn exchange_at<K: KeyWord, const LANES: usize>(
     rows: &mut [[K; LANES]],

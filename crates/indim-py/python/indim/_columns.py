@@ -15,7 +15,7 @@ class FrameUseError(TypeError):
 
 
 class WholeFrameError(FrameUseError):
-    """A use of all columns of a DataFrame, some of which hold no numbers."""
+    """A use of all columns of a DataFrame, although some hold no numbers."""
 
 
 class MissingColumnError(FrameUseError, KeyError):

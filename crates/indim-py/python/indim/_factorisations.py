@@ -117,7 +117,7 @@ def _eliminated(a, right):
         is_below = (numbers > k) & (divisor != 0)
         factors = np.where(is_below, column / np.where(divisor == 0, 1, divisor), 0)
         eliminated = rows - factors[..., None] * first[..., None, :]
-        # The elements below the pivot are zero, whatever the rounding.
+        # Rounding may leave small numbers below the pivot, which are zero by definition.
         eliminated = np.where(is_below[..., None] & (np.arange(rows.shape[-1]) == k), 0, eliminated)
         return eliminated, is_odd ^ (pivot != k)
 

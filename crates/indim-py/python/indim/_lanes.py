@@ -191,7 +191,7 @@ class _Cell:
         return _Node(block, level, key)
 
     def _batches(self, parts, nbytes):
-        """Yields these parts in batches, each with the number of rows before it. A batch has at most so many
+        """Yields batches of parts, and the number of rows before each batch. A batch has at most ``nbytes``
         bytes, or a single part."""
         batch, rows, before = [], 0, 0
         for part in parts:

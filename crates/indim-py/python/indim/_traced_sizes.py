@@ -87,7 +87,7 @@ def _whole(value, what):
 
 
 def arange(start, stop=None, step=1, dtype=None, **_):
-    """``np.arange`` of whole numbers, some of which are traced."""
+    """``np.arange`` of traced and known whole numbers."""
     start, stop = (0, start) if stop is None else (start, stop)
     # NumPy gives integers of at least 64 bits.
     types = [value.dtype for value in (start, stop, step) if isinstance(value, Tracer)]
@@ -117,12 +117,12 @@ def _below(length, subject):
 
 
 def are_points(points):
-    """Whether these are the positions of ``np.split``, some of which are traced."""
+    """Whether these are positions of ``np.split`` with a traced one among them."""
     return points.ndim == 1 if isinstance(points, Tracer) else has_tracer(points)
 
 
 def split(x, points, axis):
-    """``np.split`` at positions, some of which are traced."""
+    """``np.split`` at traced and known positions."""
     if isinstance(points, Tracer):
         points = [points[place] for place in range(points.shape[0])]
     before = (slice(None),) * axis

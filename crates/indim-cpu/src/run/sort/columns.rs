@@ -25,7 +25,7 @@ pub(super) fn rows_together(dtype: DType, length: usize) -> usize {
     }
 }
 
-/// Whether so many rows are sorted faster one by one: a network takes the same time for any number of them.
+/// Whether one by one is faster for so many rows. A network takes the same time for any number of rows.
 fn are_few(rows: usize, element_size: usize) -> bool {
     rows < MIN_ROWS.max(COLUMN_BYTES / element_size / 4)
 }
