@@ -136,3 +136,32 @@ def test_containers_are_those_of_the_operands():
         lax.reduce((x, x), (0.0, 0.0), lambda s, t: [s[0], t[1]], (0,))
     with pytest.raises(TypeError, match="shape of its arguments"):
         lax.reduce((x,), (0.0,), lambda s, t: ((s[0] + t[0])[..., None],), (0,))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(np.subtract, np.true_divide, np.remainder, np.power, np.arctan2, np.floor_divide),
+        *(lax.sub, lax.div, lax.rem, lax.pow, lambda a, b: a - b, lambda a, b: b - a, lambda a, b: a / b),
+    ],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, function: lax.reduce(x, 0.0, function, (0,)),
+        lambda x, function: lax.reduce([x], [0.0], lambda a, b: [function(a[0], b[0])], (0,)),
+        lambda x, function: lax.reduce_window(x, 0.0, function, (2, 1)),
+        lambda x, function: lax.associative_scan(function, x),
+    ],
+)
+def test_operations_that_are_not_associative_are_refused(call, function):
+    for run in (call, lambda *arguments: indim.jit(lambda x: call(x + 1.0, arguments[1]))(arguments[0])):
+        with pytest.raises(ValueError, match="is not associative.*write"):
+            run(np.ones((3, 2)), function)
+
+
+def test_the_advice_for_differences():
+    with pytest.raises(ValueError, match=r"`x - y` is not .*write the difference from a sum, `init - oper"):
+        lax.reduce(np.ones(3), 0.0, lambda a, b: a - b, (0,))
+    with pytest.raises(ValueError, match=r"`y - x` is not .*write indim.scan"):
+        lax.reduce(np.ones(3), 0.0, lambda a, b: b - a, (0,))

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from . import _foreign, _functions
+from . import _associativity, _foreign, _functions
 from ._foreign import package_of
 from ._functions import asarray, recorded
 from ._jit import jit
@@ -104,6 +104,7 @@ def _recorded_scan(functions, axis, reverse, recording, elems):
         return [asarray(leaf) for leaf in leaves]
 
     leaves = [recording.tracer(recorded(leaf), "elems") for leaf in leaves_of(elems)]
+    _associativity.check("associative_scan", fn, recording, elems, leaves)
     return filled(elems, _along(combine, leaves, axis, reverse))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import _associativity
 from ._functions import asarray, recorded
 from ._lax_functions import pad
 from ._trees import filled, leaves_like, leaves_of, shown
@@ -87,16 +88,16 @@ def _part(arrays, axis, start, count, step):
 
 def recorded_along(functions, axes, recording, arguments):
     """Records the reduction of a tree of operands along axes, from a tree of initial values."""
-    return filled(arguments[0], _recorded(functions, recording, arguments).along(axes))
+    return filled(arguments[0], _recorded("reduce", functions, recording, arguments).along(axes))
 
 
 def recorded_in_windows(functions, sizes, strides, steps, widths, recording, arguments):
     """Records the reduction of the windows of a tree of operands, from a tree of initial values."""
-    reduction = _recorded(functions, recording, arguments)
+    reduction = _recorded("reduce_window", functions, recording, arguments)
     return filled(arguments[0], reduction.in_windows(sizes, strides, steps, widths))
 
 
-def _recorded(functions, recording, arguments):
+def _recorded(name, functions, recording, arguments):
     (computation,) = functions
     operands, initial = arguments
     arrays = [recording.tracer(recorded(leaf), "operands") for leaf in leaves_of(operands)]
@@ -133,6 +134,7 @@ def _recorded(functions, recording, arguments):
             )
         return results
 
+    _associativity.check(name, computation, recording, operands, arrays)
     starts = [start.astype(dtype) for start, dtype in zip(starts, dtypes)]
     return PairReduction(combine, arrays, starts)
 
