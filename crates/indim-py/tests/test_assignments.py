@@ -402,3 +402,52 @@ def test_nan_to_num_writes_into_the_arrays_that_the_function_made():
     check(function, X)
     with pytest.raises(TypeError, match="an argument or comes from outside"):
         indim.jit(lambda x: np.nan_to_num(x, copy=False))(X)
+
+
+def _filled(y, v):
+    y.fill(v)
+
+
+def _flat(y, v):
+    y.flat[1], y.flat[-1] = v, 2 * v
+
+
+def _all_flat(y, v):
+    y.flat = v
+
+
+def _diagonal(y, v):
+    np.fill_diagonal(y, v)
+
+
+def _placed(y, v):
+    np.place(y, y > 1, [v, 2 * v])
+
+
+@pytest.mark.parametrize("write", [_filled, _flat, _all_flat, _diagonal, _placed])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.arange(4.0).reshape(2, 2),
+        lambda: np.array([[1, 2], [3, 4.0]]),
+        lambda: np.zeros((2, 2)) + [[1.0, 2.0], [3.0, 4.0]],
+    ],
+)
+def test_arrays_of_numpy_are_written_into_by_every_method(make, write):
+    def function(v):
+        y = make()
+        write(y, v)
+        return y
+
+    check(function, np.array(7.0))
+
+
+def test_flat_of_an_array_of_numpy_is_that_of_numpy():
+    def function(i):
+        y = np.arange(6.0).reshape(2, 3)
+        flat = y.flat
+        y.flat[0] = 9.0
+        y.flat = [*flat][::-1]
+        return np.array([flat[i], flat[1], len(flat), sum(flat), *flat[2:4]])
+
+    check(function, np.array(5))

@@ -45,28 +45,6 @@ def test_indexes_and_arrays_of_pandas_are_arrays():
     assert indim.evaluate("a * 2", a=frame["a"].array).tolist() == [2, 4, 6]
 
 
-def test_nulls_are_no_numbers_and_tables_no_arrays():
-    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    f = indim.jit(lambda x: x * 2)
-    for series in (pl.Series("a", [1, 2, 3]), pa.array([1, 2, 3]), pa.chunked_array([[1, 2], [3]])):
-        assert f(series).tolist() == [2, 4, 6] and f(series).dtype == np.int64
-    series = pl.Series("a", [1, None, 3])
-    refused(series, r"Series with 1 missing.*fill_null\(value\)`.*drop_nulls\(\)`.*to_numpy\(\)`, in which")
-    assert f(series.fill_null(0)).tolist() == [2, 0, 6] and f(series.drop_nulls()).tolist() == [2, 6]
-    np.testing.assert_array_equal(f(series.to_numpy()), [2, np.nan, 6])
-    array = pa.array([1, None, 3])
-    refused(array, r"pyarrow Int64Array with 1 missing.*to_numpy\(zero_copy_only=False\)`, in which")
-    np.testing.assert_array_equal(f(array.to_numpy(zero_copy_only=False)), [2, np.nan, 6])
-    chunked = pa.chunked_array([[1, 2], [None]])
-    refused(chunked, r"pyarrow ChunkedArray with 1 missing.*\.drop_null\(\)`.*\.to_numpy\(\)`, in which")
-    assert f(chunked.drop_null()).tolist() == [2, 4]
-    frame, table = pl.DataFrame({"a": [1], "b": [2.0]}), pa.table({"a": [1], "b": [2.0]})
-    refused(frame, r"names that would be lost: .*\.to_dict\(as_series=True\)`; `.*\.to_numpy\(\)`")
-    refused(table, r"names that would be lost: .*`dict\(zip\(\w+\.column_names, \w+\.columns\)\)`")
-    for columns in (frame.to_dict(as_series=True), dict(zip(table.column_names, table.columns))):
-        assert indim.jit(lambda d: d["a"] + d["b"])(columns).tolist() == [3]
-
-
 def test_map_blocks_and_apply_ufunc_call_compiled_functions():
     da = pytest.importorskip("dask.array")
     chunked = da.ones((4, 3), chunks=2)

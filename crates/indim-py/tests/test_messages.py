@@ -219,3 +219,17 @@ def test_histogramdd_gives_a_list_of_edges():
     expected = np.histogramdd([V, V], bins=3)
     assert type(edges) is type(expected[1])
     np.testing.assert_array_equal(counts, expected[0])
+
+
+def test_methods_of_compiled_functions_of_jax():
+    f = indim.jit(lambda x: x + 1)
+    for name, advice in (
+        ("lower", r"write f.explain\(x\) .*f.export\('stablehlo', x\)"),
+        ("eval_shape", r"write indim.eval_shape\(f, x\)"),
+        ("clear_cache", "delete the line"),
+    ):
+        assert not hasattr(f, name)
+        with pytest.raises(AttributeError, match=f"a compiled function has no {name!r}: .*{advice}"):
+            getattr(f, name)
+    with pytest.raises(AttributeError, match="a compiled function has no 'unknown'$"):
+        f.unknown

@@ -243,6 +243,40 @@ def test_what_columns_do_not_do(function, error, message):
         indim.jit(function)(TABLE)
 
 
+def test_methods_of_whole_frames_without_an_axis_are_refused():
+    # pandas reduces the columns one by one, NumPy all elements.
+    for function, text in (
+        (lambda d: d - d.mean(), r"d.mean\(axis=0\) for the columns, or d.mean\(axis=None\)"),
+        (lambda d: (d * 2).std(), r"write \(d \* 2\).std\(axis=0\)"),
+        (lambda d: d.cumsum(), r"write d.cumsum\(axis=0\)"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            indim.jit(function)(frame)
+    centred = indim.jit(lambda d: d - d.mean(axis=0))(frame)
+    pd.testing.assert_frame_equal(centred, frame - frame.mean())
+    for whole in (lambda d: d.mean(axis=None), lambda d: np.mean(d), lambda d: np.mean(d * 2) / 2):
+        assert indim.jit(whole)(frame) == frame.to_numpy().mean()
+    # Arrays of other shapes, and of functions that get no DataFrame, keep NumPy's methods.
+    weighted = indim.jit(lambda d, w: d * w.sum())
+    pd.testing.assert_frame_equal(weighted(frame, np.ones((2, 2))), frame * 4)
+    mean = indim.jit(lambda d: d.mean())
+    assert mean(frame.to_numpy()) == 3.5
+    with pytest.raises(TypeError, match="no axis"):
+        mean(frame)
+
+
+def test_messages_name_columns_by_their_labels():
+    with pytest.raises(indim.ShapeError, match="`d_a`"):
+        indim.jit(lambda d: d["a"] + np.ones(5))(frame)
+    with pytest.raises(TypeError, match="`d_k` has no gradient"):
+        indim.grad(lambda d: (d["x"] ** 2).sum())(TABLE[["x", "k"]])
+
+
+def test_jacobians_take_series():
+    np.testing.assert_array_equal(indim.jacobian(lambda x: x * x)(a), np.diag(2 * a))
+    np.testing.assert_array_equal(indim.hessian(lambda x: (x * x).sum())(a), 2 * np.eye(3))
+
+
 def test_gradients_of_columns():
     table = TABLE[["x"]].assign(y=3.0)
     found = indim.grad(lambda d: (d["x"] * d["y"]).sum())(table)

@@ -120,3 +120,53 @@ def test_a_slice_by_a_computed_number_is_a_view():
 def test_messages_say_what_to_write(function, message):
     with pytest.raises(TypeError, match=message):
         indim.jit(function)(X, np.array(2))
+
+
+@pytest.mark.parametrize(
+    ("function", "numbers"),
+    [
+        (lambda k: np.arange(k), (np.uint64(3),)),
+        (lambda k, m: np.arange(k, m), (np.uint64(1), np.int64(3))),
+        (lambda k: np.arange(stop=k), (np.int64(3),)),
+        (lambda k, m: np.arange(k, m, dtype=np.uint8), (np.int64(250), np.int64(260))),
+        (lambda k, m: np.arange(k, m, 1000, np.uint8), (np.int64(254), np.int64(300))),
+        (lambda k: np.arange(k, dtype=np.uint8), (np.int64(-3),)),
+        (lambda k: np.full((k, 2), [1, 2]), (np.int64(3),)),
+        (lambda k: X[:k], (np.uint64(2**64 - 1),)),
+        (lambda k: X[k:], (np.uint64(2**64 - 1),)),
+    ],
+)
+def test_ranges_and_slices_by_numbers_of_any_type(function, numbers):
+    found, expected = indim.jit(function)(*numbers), function(*numbers)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "function", "numbers"),
+    [
+        (ValueError, "the step 0", lambda k, m, s: np.arange(k, m, s), (0, 3, 0)),
+        (OverflowError, "out of bounds", lambda k, m, s: np.arange(k, m, dtype=np.uint8), (-3, 3, 1)),
+        (OverflowError, "out of bounds", lambda k, m, s: np.arange(k, m, s, np.int8), (0, 300, 200)),
+        (TypeError, "requires stop", lambda k, m, s: np.arange(start=k), (0, 300, 200)),
+    ],
+)
+def test_ranges_that_numpy_refuses(error, message, function, numbers):
+    numbers = tuple(map(np.int64, numbers))
+    with pytest.raises(error, match=message):
+        indim.jit(function)(*numbers)
+    with pytest.raises((error, TypeError)), np.errstate(all="ignore"):
+        function(*numbers)
+
+
+def test_a_write_ignores_leading_axes_of_size_1():
+    def function(k, i, values):
+        y = np.zeros(3)
+        y[:k] = values
+        z = np.zeros((2, 3))
+        z[i, :k] = values
+        return y, z
+
+    arguments = np.int64(2), np.int64(1), np.ones((1, 1, 2))
+    for found, expected in zip(indim.jit(function)(*arguments), function(*arguments)):
+        np.testing.assert_array_equal(found, expected)

@@ -59,7 +59,8 @@ def indim_name(dtype):
 def as_array(value, name):
     """``value`` as an array in native byte order, without a copy if its protocols allow it.
 
-    Objects other than plain arrays in memory are refused: see ``_foreign.py``.
+    Objects other than plain arrays in memory are refused: see ``_foreign.py``. The compiled part gives the
+    columns of polars and pyarrow among them to an engine.
     """
     if _foreign.is_masked(value):
         raise TypeError(f"`{name}` is a masked array; compute on `{name}.data`, or on `{name}.filled(...)`")
@@ -71,6 +72,11 @@ def as_array(value, name):
     else:
         array = np.asarray(value)
     return _native(array, value, name)
+
+
+def array_of(value, name):
+    """Like ``as_array``, where no engine computes: columns of polars and pyarrow are arrays."""
+    return as_array(_foreign.without_package(value, name), name)
 
 
 def _native(array, value, name):
@@ -149,6 +155,8 @@ def foreign_placeholder(value, description):
     if package == "pandas":
         _foreign.refuse_nulls(value, description)
         return value.to_numpy()
+    if package in ("polars", "pyarrow"):
+        return _foreign.without_package(value, description)
     if package == "xarray":
         raise TypeError(
             f"{description} is a {type(value).__name__} of xarray, whose dimensions meet by name: "

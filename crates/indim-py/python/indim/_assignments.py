@@ -92,6 +92,8 @@ def _updated(x, keys, values):
     ranges = _ranges(x, keys)
     if ranges is not None:
         return _in_ranges(x, *ranges, values)
+    if all(key is Ellipsis or isinstance(key, slice) or _is_position(key) for key in keys):
+        values = _without_leading(values, x.ndim - sum(map(_is_position, keys)))
     return _scatters.At(x)[keys if len(keys) != 1 else keys[0]].set(values)
 
 
@@ -134,10 +136,22 @@ def _ranges(x, keys):
     return bounds, shape
 
 
-def _in_ranges(x, bounds, shape, values):
-    while values.ndim > len(shape) and values.shape[0] == 1:
+def _is_position(key):
+    """Whether a key is one whole number, which may be traced."""
+    if isinstance(key, Tracer):
+        return key.ndim == 0 and key.dtype.kind in "iu"
+    return isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_))
+
+
+def _without_leading(values, rank):
+    """The values without leading axes of size 1 that an array of this rank does not have."""
+    while values.ndim > rank and values.shape[0] == 1:
         values = values[0]
-    values = np.broadcast_to(values, shape)
+    return values
+
+
+def _in_ranges(x, bounds, shape, values):
+    values = np.broadcast_to(_without_leading(values, len(shape)), shape)
     if 0 in shape:
         return x
     values = values.reshape([stop - start for start, stop, _ in bounds])
@@ -280,6 +294,11 @@ class _Flat:
         return self._array.size
 
 
+def _set_flat(self, values):
+    # NumPy repeats the values.
+    _setitem(self, Ellipsis, np.resize(_converted(values, self.dtype), self.shape))
+
+
 def _fill(self, value):
     self[...] = value
 
@@ -298,4 +317,4 @@ def _put_of(self, indices, values, mode="raise"):
 
 Tracer.__setitem__, Tracer.fill, Tracer.put = _setitem, _fill, _put_of
 Tracer.sort, Tracer.partition = _sort_of, _partition_of
-Tracer.flat = property(_Flat)
+Tracer.flat = property(_Flat, _set_flat)

@@ -27,8 +27,8 @@ _INSTEAD = {
 
 
 def check(name, function, outer, tree, arrays):
-    """Raises ``ValueError`` if a result of ``function`` is one operation that is not associative, of a leaf of
-    one argument and the same leaf of the other. Both are like ``tree``, of the types of ``arrays``."""
+    """Raises ``ValueError`` if a result of ``function`` is one operation that is not associative, of a leaf
+    of one argument and the same leaf of the other. Both are like ``tree``, of the types of ``arrays``."""
     body = _Body(outer, f"the function of {name}")
     with running(body.recording):
         first, second = ([body.recording.parameter(array, letter) for array in arrays] for letter in "xy")
@@ -45,8 +45,8 @@ def check(name, function, outer, tree, arrays):
 
 
 def _operation(result, x, y):
-    """The symbol of the operation of which ``result`` is the value, as ``y - x`` if ``y`` is its left operand;
-    None for any other value."""
+    """The symbol of the operation of which ``result`` is the value, as ``y - x`` if ``y`` is its left
+    operand; None for any other value."""
     text = result._value_text
     for symbol, functions in _NOT_ASSOCIATIVE.items():
         for left, right in ((x, y), (y, x)):

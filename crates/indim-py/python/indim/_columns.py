@@ -1,4 +1,4 @@
-"""DataFrames of compiled functions that read columns by name: trees of columns, each of its own type."""
+"""DataFrames in compiled functions: trees of columns, each of its own type, or one array."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Hashable
 import numpy as np
 
 from ._operators import UFUNCS_OF_SYMBOLS, define_operators
-from ._trees import register
+from ._tracing import Tracer
+from ._trees import is_node, items_of, rebuilt, register
 
 
 class FrameUseError(TypeError):
@@ -25,15 +26,15 @@ class MissingColumnError(FrameUseError, KeyError):
 
 
 class Columns:
-    """The columns of a DataFrame, by label. Columns that hold no numbers are in ``refused``, each with the
-    message that says so."""
+    """The columns of a DataFrame or table of the class ``kind``, by label. ``refused`` maps the label of each
+    column without numbers to its error message."""
 
-    def __init__(self, name, columns, refused=()):
-        self._name, self._columns, self._refused = name, dict(columns), dict(refused)
+    def __init__(self, name, columns, refused=(), kind=None):
+        self._name, self._columns, self._refused, self._kind = name, dict(columns), dict(refused), kind
 
     def __getitem__(self, key):
         if isinstance(key, list):
-            return Columns(self._name, {label: self[label] for label in key})
+            return Columns(self._name, {label: self[label] for label in key}, kind=self._kind)
         if isinstance(key, (int, np.integer)):
             # A DataFrame that is one array gives a row.
             raise self._error(f"`{self._name}[{key}]` may be a row or a column, so name columns by texts")
@@ -53,6 +54,9 @@ class Columns:
 
     def __setitem__(self, key, value):
         raise self._error(f"`{self._name}` takes no assignment: write {self._name}.assign({key}=...)")
+
+    def item_names(self):
+        return [f"{self._name}_{label}" for label in self._columns]
 
     def _error(self, what):
         return FrameUseError(
@@ -105,10 +109,13 @@ class Columns:
 
     def assign(self, **columns):
         """The columns with others, which are arrays or functions of the DataFrame."""
-        made = Columns(self._name, self._columns, self._refused)
+        made = Columns(self._name, self._columns, self._refused, self._kind)
         for label, value in columns.items():
             made._columns[label] = value(made) if callable(value) else value
         return made
+
+    #: The name of `assign` in polars.
+    with_columns = assign
 
     # Operations by columns.
 
@@ -129,6 +136,7 @@ class Columns:
                 label: ufunc(*(x[label] if isinstance(x, Columns) else x for x in operands), **keywords)
                 for label in self._columns
             },
+            kind=self._kind,
         )
 
     def _operator(self, symbol, x, y):
@@ -143,11 +151,49 @@ class Columns:
 
 define_operators(Columns, Columns._operator)
 
+class WholeFrame:
+    """A DataFrame that is one array in a compiled function, which gets the array."""
+
+    def __init__(self, name, array):
+        self._name, self._array = name, array
+
+    def item_names(self):
+        return [self._name]
+
+
+def _as_array(name, array):
+    """The array of a whole DataFrame; a traced one is noted, because some methods differ from pandas."""
+    if not isinstance(array, Tracer):
+        return WholeFrame(name, array)
+    array._recording.outermost().frame_shapes.add(array._shape)
+    return array
+
+
+register(
+    WholeFrame, lambda frame: ([frame._array], frame._name), lambda name, items: _as_array(name, *items)
+)
+
 register(
     Columns,
     lambda frame: (
         list(frame._columns.values()),
-        (frame._name, tuple(frame._columns), tuple(frame._refused.items())),
+        (frame._name, tuple(frame._columns), tuple(frame._refused.items()), frame._kind),
     ),
-    lambda static, items: Columns(static[0], dict(zip(static[1], items)), dict(static[2])),
+    lambda static, items: Columns(static[0], dict(zip(static[1], items)), dict(static[2]), static[3]),
 )
+
+
+def with_frames(value):
+    """Results in which columns are a DataFrame or table again."""
+    if not isinstance(value, Columns):
+        return rebuilt(value, list(map(with_frames, items_of(value)))) if is_node(value) else value
+    value.check_complete()
+    columns = dict(value.items())
+    # One number stands in all rows.
+    rows = next((len(column) for column in columns.values() if getattr(column, "ndim", 1)), 1)
+    columns = {
+        label: column if getattr(column, "ndim", 1) else np.broadcast_to(column, rows)
+        for label, column in columns.items()
+    }
+    # A class of pyarrow makes tables by this method.
+    return getattr(value._kind, "from_pydict", value._kind)(columns)

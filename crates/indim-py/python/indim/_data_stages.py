@@ -21,6 +21,10 @@ from ._tracing import running_recording
 MAX_MASKS = 32
 
 
+#: Lengths that stand for errors of ``np.arange``.
+STEP_OF_ZERO, FIRST_OUTSIDE = -(1 << 62), -(1 << 62) - 1
+
+
 class SizeFromDataError(TypeError):
     """A size depends on data, where a function is traced without its arguments' data."""
 
@@ -157,6 +161,10 @@ class Stages:
 
 def _checked(length):
     """A size that a stage computed; one beyond the memory of any machine is an error before its array."""
+    if length == STEP_OF_ZERO:
+        raise ValueError("np.arange with the step 0")
+    if length == FIRST_OUTSIDE:
+        raise OverflowError("a number of np.arange is out of bounds for its type")
     if not 0 <= length < 1 << 48:
         raise ValueError(f"a size that depends on data is {length}: it is negative, or beyond any memory")
     return length

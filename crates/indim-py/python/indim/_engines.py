@@ -1,7 +1,8 @@
 """Calls with arrays of other packages, and the choice of the engine that computes them.
 
 The compiled part calls this module when it meets such an array. xarray takes precedence, then pandas, then
-Dask or Cubed, because the elements of a labelled array may be an array of theirs.
+Dask or Cubed, because the elements of a labelled array may be an array of theirs. If one of these computes,
+columns of polars and pyarrow are plain arrays.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 
-from ._foreign import package_of
+from ._foreign import package_of, without_package
 from ._indim import _ChunkedProgram
 from ._signatures import is_static_argument
 from ._statics import frozen
@@ -20,12 +21,22 @@ from ._trees import holds_numbers, is_node, item_paths, items_of, rebuilt, stati
 def call(compiled, function, arguments, out):
     """A compiled function called with ``arguments``, all of them by position."""
     arguments = _Arguments(arguments, compiled._parameters)
-    return _engine(arguments.names, arguments.leaves, out).call(compiled, function, arguments, out)
+    engine = _engine(arguments.names, arguments.leaves, out)
+    if engine.__name__ != _TABLES:
+        arguments.leaves = list(map(without_package, arguments.leaves, arguments.names))
+    return engine.call(compiled, function, arguments, out)
 
 
 def evaluate(text, objects, rule, results, out):
     """An expression whose names stand for ``objects``."""
-    return _engine(objects, objects.values(), out).evaluate(text, objects, rule, results, out)
+    engine = _engine(objects, objects.values(), out)
+    if engine.__name__ != _TABLES:
+        objects = {name: without_package(value, name) for name, value in objects.items()}
+    return engine.evaluate(text, objects, rule, results, out)
+
+
+#: The name of the engine of polars and pyarrow.
+_TABLES = "indim._tables"
 
 
 def _engine(names, objects, out):
@@ -40,8 +51,10 @@ def _engine(names, objects, out):
         from . import _pandas as engine
     elif "cubed" in packages:
         from . import _cubed as engine
-    else:
+    elif "dask" in packages:
         from . import _dask as engine
+    else:
+        from . import _tables as engine
     return engine
 
 
@@ -73,6 +86,11 @@ def chunked_program(text, counted=False, sliced=False):
     """The program of a graph in text form, over arrays in chunks or with labels. With ``counted``, its last
     parameters are counters; with ``sliced``, slices of inputs are parameters after the inputs."""
     return _ChunkedProgram(text, counted, sliced)
+
+
+def run(compiled, arguments, out):
+    """The results of a compiled function. One that transforms another takes no option ``out``."""
+    return compiled(*arguments) if out is None else compiled(*arguments, out=out)
 
 
 def refuse_out(out):

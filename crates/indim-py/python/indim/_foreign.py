@@ -3,7 +3,7 @@
 NumPy's conversion loads an array that is not in memory as a whole, and drops the labels by which labelled
 arrays are aligned. Arguments of Dask, Cubed, xarray and pandas go to another engine. Arrays of other
 packages, and all such arrays that are not arguments, are refused with a message that says what to call
-instead.
+instead. Arguments of polars and pyarrow go to an engine too; elsewhere they are arrays.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ def refuse(value, name):
     """Raises ``TypeError`` unless ``value`` is an array in memory without labels and nulls."""
     if not _is_for_engine(value):
         refuse_nulls(value, name)
+    if is_column(value) or is_table(value):
+        return _raise(value, name, _table(value, name))
     for cls in type(value).__mro__:
         advice = _ADVICE.get(str(cls.__module__).partition(".")[0])
         if advice is not None:
@@ -59,18 +61,35 @@ def refuse_nulls(value, name):
 
 
 def _nulls(value):
-    """The number of nulls of an array of pyarrow, polars or pandas, the method that leaves them out, and the
-    call that makes them NaN."""
-    package = str(type(value).__module__).partition(".")[0]
+    """The number of nulls of an array of pyarrow, polars or pandas, also of those within its elements; the
+    method that leaves them out, and the call that makes them NaN."""
+    package = _package(value)
     if package == "pyarrow" and hasattr(value, "null_count"):
-        is_chunked = hasattr(value, "chunks")
+        is_chunked, is_bool = hasattr(value, "chunks"), str(value.type) == "bool"
         call = "to_numpy()" if is_chunked else "to_numpy(zero_copy_only=False)"
-        return value.null_count, "drop_null", call
+        return _nulls_of_pyarrow(value), "drop_null", 'cast("float64").' * is_bool + call
     if package == "polars" and hasattr(value, "to_physical"):
-        return value.null_count(), "drop_nulls", "to_numpy()"
+        is_bool = str(value.dtype) == "Boolean"
+        return _nulls_of_polars(value), "drop_nulls", "cast(float)." * is_bool + "to_numpy()"
     if package == "pandas":
         return _nulls_of_pandas(value), "dropna", 'astype("float64")'
     return 0, "", ""
+
+
+def _nulls_of_pyarrow(value):
+    if hasattr(value, "chunks"):
+        return sum(map(_nulls_of_pyarrow, value.chunks))
+    # The values that the positions of a dictionary stand for may be null.
+    return value.null_count or (value.dictionary_decode().null_count if hasattr(value, "dictionary") else 0)
+
+
+def _nulls_of_polars(series):
+    """The nulls of a Series, and of the arrays that are its elements."""
+    count = series.null_count()
+    while not count and str(series.dtype).startswith("Array(") and len(series):
+        series = series.explode()
+        count = series.null_count()
+    return count
 
 
 def _nulls_of_pandas(value):
@@ -90,9 +109,9 @@ def has_advice(cls):
 
 
 def without_default_labels(value, name):
-    """A Series or DataFrame whose labels only count positions, as an array; other values unchanged. Nulls
-    are an error."""
-    pandas = sys.modules.get("pandas")
+    """A Series or DataFrame whose labels only count positions, as an array, and so a value without labels of
+    polars and pyarrow; other values unchanged. Nulls are an error."""
+    value, pandas = without_package(value, name), sys.modules.get("pandas")
     if pandas is None or not isinstance(value, (pandas.Series, pandas.DataFrame)):
         return value
     for labels in value.axes:
@@ -100,6 +119,38 @@ def without_default_labels(value, name):
             return value
     refuse_nulls(value, name)
     return value.to_numpy()
+
+
+def _package(value):
+    return str(type(value).__module__).partition(".")[0]
+
+
+def is_column(value):
+    """Whether a value is a Series of polars, or an array of pyarrow. Imports nothing."""
+    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    return (polars is not None and isinstance(value, polars.Series)) or (
+        pyarrow is not None and isinstance(value, (pyarrow.Array, pyarrow.ChunkedArray))
+    )
+
+
+def is_table(value):
+    """Whether a value is a DataFrame of polars, or a Table or RecordBatch of pyarrow. Imports nothing."""
+    polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
+    return (polars is not None and isinstance(value, polars.DataFrame)) or (
+        pyarrow is not None and isinstance(value, (pyarrow.Table, pyarrow.RecordBatch))
+    )
+
+
+def without_package(value, name):
+    """A Series of polars or an array of pyarrow as an array; other values unchanged. Nulls are an error."""
+    if not is_column(value):
+        return value
+    refuse_nulls(value, name)
+    return np.asarray(value)
+
+
+#: Packages with an engine.
+_PACKAGES = ("xarray", "pandas", "dask", "cubed", "polars", "pyarrow")
 
 
 def package_of(value):
@@ -110,7 +161,7 @@ def package_of(value):
 @functools.lru_cache(maxsize=256)
 def _package_of_class(cls):
     packages = (str(base.__module__).partition(".")[0] for base in cls.__mro__)
-    return next((name for name in packages if name in ("xarray", "pandas", "dask", "cubed")), None)
+    return next((name for name in packages if name in _PACKAGES), None)
 
 
 def is_labelled(operands):
@@ -138,6 +189,8 @@ def _is_for_engine(value):
         or (cubed is not None and isinstance(value, cubed.Array))
         or (xarray is not None and isinstance(value, (xarray.DataArray, xarray.Dataset, xarray.Variable)))
         or (pandas is not None and isinstance(value, (pandas.Series, pandas.DataFrame)))
+        or is_column(value)
+        or is_table(value)
     )
 
 
@@ -197,23 +250,31 @@ def _pandas(value, name):
     )
 
 
+def _table(value, name):
+    if is_column(value):
+        return (
+            f"and it is no argument here: pass it as one, and results along its rows are of its class; or "
+            f"pass `{name}.to_numpy()`"
+        )
+    is_polars = _package(value) == "polars"
+    columns = f"dict(zip({name}.column_names, {name}.columns))"
+    columns = f"{name}.to_dict(as_series=True)" if is_polars else columns
+    whole = f"; `{name}.to_numpy()` is the array alone" if is_polars else ""
+    return (
+        f"whose columns have names that would be lost: pass it to a compiled function, which reads its "
+        f"columns by name; a column, `{name}[...]`; or all of them, `{columns}`{whole}"
+    )
+
+
+def table_error(value, name):
+    """The error of a table where its columns cannot be read."""
+    return TypeError(f"`{name}` is a {_package(value)} {type(value).__name__}, {_table(value, name)}")
+
+
 def _polars(value, name):
-    if not hasattr(value, "columns"):
+    if not hasattr(value, "collect"):
         return None
-    return (
-        f"whose columns have names that would be lost: pass a column, `{name}[...]`, or all of them, "
-        f"`{name}.to_dict(as_series=True)`; `{name}.to_numpy()` is the array alone"
-    )
-
-
-def _pyarrow(value, name):
-    # Chunks of pyarrow are in memory.
-    if not hasattr(value, "column_names"):
-        return None
-    return (
-        f"whose columns have names that would be lost: pass a column, `{name}[...]`, or all of them, "
-        f"`dict(zip({name}.column_names, {name}.columns))`"
-    )
+    return f"which is computed later: write `{name}.collect()`, and pass it, or a column of it"
 
 
 #: Advice by package: a function of a value and its name; it returns `None` for values without advice.
@@ -225,7 +286,7 @@ _ADVICE = {
     "netCDF4": _stored,
     "pandas": _pandas,
     "polars": _polars,
-    "pyarrow": _pyarrow,
+    "pyarrow": lambda value, name: None,
     "tables": _stored,
     "tensorstore": _stored,
     "xarray": _xarray,

@@ -276,7 +276,7 @@ signbit = unary(
 def asarray(x, dtype=None):
     """``x`` as an array, without a copy if it is one; a traced value stays one."""
     if not isinstance(x, Tracer):
-        array = _arrays.as_array(x, "x")
+        array = _arrays.array_of(x, "x")
         return (
             array
             if dtype is None
@@ -306,4 +306,4 @@ def permute_dims(x, axes):
 
 def expand_dims(x, axis):
     """``x`` with new axes of size 1 at the positions ``axis`` of the result."""
-    return np.expand_dims(x if isinstance(x, Tracer) else _arrays.as_array(x, "x"), axis)
+    return np.expand_dims(x if isinstance(x, Tracer) else _arrays.array_of(x, "x"), axis)

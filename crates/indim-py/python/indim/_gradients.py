@@ -12,7 +12,7 @@ import operator
 
 import numpy as np
 
-from ._foreign import is_labelled
+from ._foreign import is_labelled, is_table
 from ._indim import Recorder
 from ._jit import CompiledFunction
 from ._numbers import is_number
@@ -70,6 +70,10 @@ class Gradient:
             gradients = [args[position] for position in wrt_positions]
             if self._flat._by_columns:
                 from ._pandas import frames_of_columns
+
+                gradients = frames_of_columns(gradients, leaves)
+            elif any(map(is_table, leaves_of(gradients))):
+                from ._tables import frames_of_columns
 
                 gradients = frames_of_columns(gradients, leaves)
             else:

@@ -40,6 +40,25 @@ class Indexable(np.ndarray):
         keys = key if isinstance(key, tuple) else (key,)
         if not _has_tracer((*keys, values)):
             return super().__setitem__(key, values)
+        self._refuse_write()
+
+    def fill(self, value):
+        if not _has_tracer((value,)):
+            return super().fill(value)
+        self._refuse_write()
+
+    @property
+    def flat(self):
+        return _Flat(self, np.ndarray.flat.__get__(self))
+
+    @flat.setter
+    def flat(self, values):
+        if _has_tracer((values,)):
+            self._refuse_write()
+        np.ndarray.flat.__set__(self, values)
+
+    def _refuse_write(self):
+        """Refuses to write traced values into the array; if the function has made it, it runs once more."""
         note_write(self)
         name = _captured.name_of(self) or "array"
         raise TypeError(
@@ -56,6 +75,33 @@ class Indexable(np.ndarray):
         from ._tracing import innermost
 
         return innermost(_with_ends(keys)).tracer(self, _captured.name_of(self) or "captured")
+
+
+class _Flat:
+    """The attribute ``flat`` of a view, which takes traced values as indices."""
+
+    def __init__(self, array, elements):
+        self._array, self._elements = array, elements
+
+    def __getattr__(self, name):
+        return getattr(self._elements, name)
+
+    def __len__(self):
+        return len(self._elements)
+
+    def __iter__(self):
+        return iter(self._elements)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._elements, dtype)
+
+    def __getitem__(self, key):
+        return self._array.reshape(-1)[key] if _has_tracer((key,)) else self._elements[key]
+
+    def __setitem__(self, key, values):
+        if _has_tracer((key, values)):
+            self._array._refuse_write()
+        self._elements[key] = values
 
 
 def note_write(array):

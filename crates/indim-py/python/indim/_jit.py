@@ -14,6 +14,17 @@ from ._data_stages import SizeFromDataError, trace
 from ._written import WrittenModel
 
 
+#: Methods of JAX's compiled functions, with what to write instead.
+_REFUSED = {
+    "clear_cache": "programs are freed with the function, and the oldest ones when there are many; delete "
+    "the line",
+    "eval_shape": "write indim.eval_shape(f, x)",
+    "lower": "write f.explain(x) for the program with its loops and memory, and f.export('stablehlo', x) for "
+    "its text; the first call compiles it",
+    "trace": "write f.explain(x), or indim.eval_shape(f, x) for the types of results",
+}
+
+
 class CompiledFunction(_CompiledFunction):
     """A Python function that runs as one fused program.
 
@@ -44,6 +55,11 @@ class CompiledFunction(_CompiledFunction):
 
     def __init__(self, function, static=(), *, static_argnums=()):
         pass
+
+    def __getattr__(self, name):
+        advice = _REFUSED.get(name)
+        advice = "" if advice is None else f": {advice}"
+        raise AttributeError(f"a compiled function has no {name!r}{advice}", name=name, obj=self)
 
     def __repr__(self):
         return f"<indim.jit of {getattr(self.__wrapped__, '__qualname__', self.__wrapped__)!r}>"

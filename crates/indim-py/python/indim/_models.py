@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy
 
-from . import _arrays
+from . import _arrays, _foreign
 from ._explain import of_program
 from ._indim import _Model
 from ._lint import lint_file
@@ -47,7 +47,7 @@ class Model:
         self.outputs = tuple(self._model.outputs())
 
     def __call__(self, *args, order="K", **kwargs):
-        results = self._model.run(self._bind(args, kwargs), order)
+        results = self._model.run(self._bind(args, kwargs, _input), order)
         return results[0] if len(results) == 1 else tuple(results)
 
     def explain(self, *args, **kwargs):
@@ -86,6 +86,11 @@ class Model:
         name, content = self._model.content()
         # The path alone, if the file exists: its external file is found only next to it.
         return Model, (name, None if os.path.exists(name) else content, *self._options)
+
+
+def _input(value):
+    """An input of a model, whose results are arrays."""
+    return value if type(value) is numpy.ndarray else _foreign.without_package(value, "an input")
 
 
 def bind_arguments(inputs, args, kwargs, convert=None):

@@ -155,6 +155,22 @@ _CONSTANT = {
 _JOINS = {"column_stack", "concat", "concatenate", "dstack", "hstack", "stack", "vstack"}
 
 
+#: Functions that write values into an array, which lists with traced values may be.
+_WRITERS = {"fill_diagonal", "place", "put", "putmask"}
+
+
+def _writer(function):
+    """A function that writes values into its first argument, for lists with traced values among them."""
+
+    @functools.wraps(function)
+    def writer(a, *args, **kwargs):
+        args = [as_array(value) if isinstance(value, (list, tuple)) else value for value in args]
+        kwargs = {name: as_array(of) if isinstance(of, list) else of for name, of in kwargs.items()}
+        return function(a, *args, **kwargs)
+
+    return writer
+
+
 def _joined(function):
     """A function that joins arrays, for lists with traced values among them."""
 
@@ -196,6 +212,8 @@ def _replacement(name):
         return _laid_out(found)
     if name in _JOINS:
         return _joined(found)
+    if name in _WRITERS:
+        return _writer(found)
     if name in ("repeat", "roll"):
         return _counted(found)
     if name in ("r_", "c_"):

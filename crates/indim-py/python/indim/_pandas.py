@@ -13,13 +13,13 @@ import re
 import numpy as np
 import pandas as pd
 
-from ._columns import Columns, WholeFrameError
-from ._engines import chunked_program
+from ._columns import Columns, WholeFrame, WholeFrameError, with_frames
+from ._engines import chunked_program, run
 from ._errors import ShapeError
 from ._foreign import refuse_nulls
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
-from ._trees import filled, in_container, is_node, items_of, leaves_of, mapped, rebuilt
+from ._trees import filled, in_container, leaves_of, mapped
 from ._views import LabelIndexError
 
 
@@ -60,16 +60,16 @@ def _reads_columns(error, leaves):
 
 def _called(compiled, arguments, out, by_columns):
     leaves = arguments.leaves
-    arrays, labels = _arrays(leaves, arguments.names, by_columns)
+    arrays, labels = _arrays(leaves, arguments.names, by_columns, is_call=True)
     arguments = arguments.with_leaves(arrays)
     with _advice(leaves):
         labelled = _Labelled(compiled._graph(arguments), labels)
-    computed = compiled(*arguments, out=out)
+    computed = run(compiled, arguments, out)
     if out is not None:
         return computed
     if by_columns:
         leaves = [labels[identity][0] for identity in labelled.operands if identity in labels]
-    return _with_frames(labelled.results(computed, leaves))
+    return with_frames(labelled.results(computed, leaves))
 
 
 def frames_of_columns(template, leaves):
@@ -77,17 +77,9 @@ def frames_of_columns(template, leaves):
 
     def columns(leaf):
         is_frame = isinstance(leaf, pd.DataFrame)
-        return Columns("", dict.fromkeys(_columns(leaf, "", {}), 0)) if is_frame else leaf
+        return Columns("", dict.fromkeys(_columns(leaf, "", {}), 0), kind=pd.DataFrame) if is_frame else leaf
 
-    return _with_frames(filled(mapped(template, columns), leaves))
-
-
-def _with_frames(value):
-    """Results in which the columns of a DataFrame are a DataFrame."""
-    if isinstance(value, Columns):
-        value.check_complete()
-        return pd.DataFrame(dict(value.items()))
-    return rebuilt(value, list(map(_with_frames, items_of(value)))) if is_node(value) else value
+    return with_frames(filled(mapped(template, columns), leaves))
 
 
 def evaluate(text, objects, rule, results, out):
@@ -113,9 +105,9 @@ def _advice(leaves):
         raise
 
 
-def _arrays(leaves, names, by_columns=False):
-    """The leaves as arrays, and by the id of each array its name and the labels of its axes. DataFrames are
-    arrays, or trees of columns."""
+def _arrays(leaves, names, by_columns=False, is_call=False):
+    """The leaves as arrays, and by the id of each array its name and the labels of its axes. In a call of a
+    compiled function DataFrames are marked as such, or trees of columns."""
     arrays, labels = [], {}
     for leaf, name in zip(leaves, names):
         if by_columns and isinstance(leaf, pd.DataFrame):
@@ -125,7 +117,7 @@ def _arrays(leaves, names, by_columns=False):
             # A new view, so that its id identifies the operand.
             array = _elements(leaf, name).view()
             labels[id(array)] = (leaf, name, axes)
-            leaf = array
+            leaf = WholeFrame(name, array) if is_call and isinstance(leaf, pd.DataFrame) else array
         arrays.append(leaf)
     return arrays, labels
 
@@ -145,7 +137,7 @@ def _columns(frame, name, labels):
             refused[label] = str(error)
             continue
         columns[label], labels[id(array)] = array, (column, text, [frame.index])
-    return Columns(name, columns, refused)
+    return Columns(name, columns, refused, pd.DataFrame)
 
 
 def _elements(leaf, name):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import sys
 
 import numpy as np
 
-from . import _arrays, _functions
+from . import _arrays, _captured, _functions
 from ._indim import _axis_functions
 from ._advice import refuse_given, refused_argument
 from ._shape_functions import axis_indices
@@ -159,7 +160,7 @@ def register(functions):
                 handler = _numpy_handler(numpy_function, functions[name], len(operands))
                 ARRAY_FUNCTIONS[numpy_function] = handler
                 if hasattr(np.ndarray, known):
-                    setattr(Tracer, known, _method(handler))
+                    setattr(Tracer, known, _method(known, handler))
     for ufunc, name in _REDUCED.items():
         REDUCTIONS[ufunc] = _reduce(ufunc, functions[name])
     for ufunc, name in _SCANS.items():
@@ -283,8 +284,25 @@ def _cumulative(name, scan):
     return handler
 
 
-def _method(handler):
-    return lambda self, *args, **kwargs: handler(self, *args, **kwargs)
+def _method(name, handler):
+    def method(self, *args, **kwargs):
+        has_no_axis = not args and "axis" not in kwargs
+        if has_no_axis and self._shape in self._recording.outermost().frame_shapes:
+            _refuse_of_frame(self, name, sys._getframe(1))
+        return handler(self, *args, **kwargs)
+
+    return method
+
+
+def _refuse_of_frame(x, name, frame):
+    """Refuses a method without an axis, if the frame that calls it is of the user: pandas reduces columns."""
+    if not _captured.is_library(frame.f_globals.get("__name__")):
+        text = x._text_of_operand()
+        raise TypeError(
+            f"{text}.{name}() has no axis, and `{x._value_text}` has the shape of a DataFrame, whose columns "
+            f"pandas reduces one by one: write {text}.{name}(axis=0) for the columns, or "
+            f"{text}.{name}(axis=None) for all elements as in NumPy"
+        )
 
 
 def _numpy_handler(numpy_function, function, operand_count):

@@ -102,6 +102,9 @@ def _value(recording, static, name, kind, value, items):
         return Number(recording, recording.recorder(name).number(name, value), value)
     if kind == "constant":
         return value
+    if hasattr(value, "item_names"):
+        names = [*value.item_names(), "static"]
+        items = [(label, *item[1:]) for label, item in zip(names, items)]
     values, fields = [_value(recording, static, *item) for item in items], fields_of(value)
     if fields is None:
         return rebuilt(value, values)

@@ -10,7 +10,7 @@ import operator
 
 import numpy as np
 
-from ._data_stages import positions_below
+from ._data_stages import FIRST_OUTSIDE, STEP_OF_ZERO, positions_below
 from ._tracing import Tracer, has_tracer
 
 #: The largest position.
@@ -83,22 +83,38 @@ def _whole(value, what):
         raise TypeError(
             f"{what}, `{value._value_text}`, is {value.dtype}{list(value._shape)}, and not one whole number"
         )
+    # A larger number would wrap.
+    value = np.minimum(value, np.uint64(_LAST)) if value.dtype == np.uint64 else value
     return value.astype(np.int64)
 
 
-def arange(start, stop=None, step=1, dtype=None, **_):
+def arange(start=None, stop=None, step=1, dtype=None, **_):
     """``np.arange`` of traced and known whole numbers."""
-    start, stop = (0, start) if stop is None else (start, stop)
+    start, stop = (0, start) if stop is None else (0 if start is None else start, stop)
+    if stop is None:
+        raise TypeError("np.arange requires stop")
     # NumPy gives integers of at least 64 bits.
-    types = [value.dtype for value in (start, stop, step) if isinstance(value, Tracer)]
-    dtype = (np.uint64 if np.uint64 in types else np.int64) if dtype is None else dtype
+    types = [value.dtype for value in (start, stop, step) if hasattr(value, "dtype")]
+    dtype = np.result_type(np.int64, *types) if dtype is None else np.dtype(dtype)
     start, stop, step = (_whole(value, "a number of np.arange") for value in (start, stop, step))
     if not isinstance(step, Tracer) and step == 0:
         raise ZeroDivisionError("np.arange with the step 0")
+    divisor = np.where(step == 0, 1, step) if isinstance(step, Tracer) else step
     # The quotient rounded up.
-    length = np.maximum(-((start - stop) // step), 0)
+    length = np.where(step == 0, STEP_OF_ZERO, np.maximum(-((start - stop) // divisor), 0))
+    if dtype.kind in "iu":
+        length = np.where(_are_first_outside(start, step, length, dtype), FIRST_OUTSIDE, length)
     found = _below(length, "how many numbers np.arange gives") * step + start
     return found.astype(dtype)
+
+
+def _are_first_outside(start, step, length, dtype):
+    """Whether the type lacks the first or second number of a range. NumPy wraps all others."""
+    limits = np.iinfo(dtype)
+    first, last = limits.min, min(limits.max, _LAST)
+    second = start + step
+    is_outside = (length > 0) & ((start < first) | (start > last))
+    return is_outside | ((length > 1) & ((second < first) | (second > last)))
 
 
 def filled(shape, value, dtype):

@@ -74,7 +74,7 @@ class Recording:
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
         *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
-        *("_origins", "written_arrays", "written_array"),
+        *("_origins", "written_arrays", "written_array", "frame_shapes"),
     )
 
     def __init__(self, recorder, function, outer=None, written_arrays=()):
@@ -105,6 +105,8 @@ class Recording:
         #: The places in the function where NumPy makes arrays that it writes traced values into, and one more
         #: such place that the run has found: see `_trace_function.py`.
         self.written_arrays, self.written_array = written_arrays, None
+        #: The shapes of the arguments that are whole DataFrames.
+        self.frame_shapes = set()
 
     def outermost(self):
         """The recording around all others: that of the compiled function."""

@@ -181,7 +181,7 @@ def _take_mode(mode):
 
 
 def _array(value, name):
-    return value if isinstance(value, Tracer) else _arrays.as_array(value, name)
+    return value if isinstance(value, Tracer) else _arrays.array_of(value, name)
 
 
 def _listed(function, arrays):
@@ -202,7 +202,7 @@ def _axes(axis):
 def elements(name, indices):
     """Indices as an array; messages call the indexed array ``name``."""
     if not isinstance(indices, Tracer):
-        indices = _arrays.as_array(indices, "indices")
+        indices = _arrays.array_of(indices, "indices")
         if indices.size == 0 and indices.dtype == np.float64:
             # An empty list.
             indices = indices.astype(np.intp)

@@ -225,7 +225,7 @@ def permutation(key, x, axis=0, independent=False):
     With ``independent`` the elements of each line along the axis have their own order.
     """
     if isinstance(x, Tracer) or np.ndim(x):
-        x = x if isinstance(x, Tracer) else _arrays.as_array(x, "x")
+        x = x if isinstance(x, Tracer) else _arrays.array_of(x, "x")
         axis = _axis(axis, x.ndim)
         if independent or x.ndim == 1:
             return _shuffled(_key(key), x, axis)
@@ -253,7 +253,7 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0):
     """
     is_array = isinstance(a, Tracer) or np.ndim(a) > 0
     if is_array:
-        a = a if isinstance(a, Tracer) else _arrays.as_array(a, "a")
+        a = a if isinstance(a, Tracer) else _arrays.array_of(a, "a")
         axis = _axis(axis, a.ndim)
     count = a.shape[axis] if is_array else operator.index(a)
     sizes = tuple(_sizes(shape))

@@ -1,0 +1,131 @@
+"""Calls with Series and DataFrames of polars, and with arrays and tables of pyarrow.
+
+A result along the rows of an argument is of the argument's class, and a Series keeps its name. Rows have no
+labels, so arrays meet by position. A table is a container of its columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._columns import Columns, with_frames
+from ._data_stages import SizeFromDataError
+from ._engines import chunked_program, run
+from ._foreign import is_table, table_error, without_package
+from ._indim import _graph_of_expression
+from ._indim import evaluate as _evaluate
+from ._trees import filled, in_container, leaves_of, mapped
+
+
+def call(compiled, function, arguments, out):
+    """A compiled function called with Series, arrays and tables."""
+    if compiled._by_columns is None:
+        for leaf, name in zip(arguments.leaves, arguments.names):
+            if is_table(leaf):
+                # The caller counts a table as one value.
+                raise table_error(leaf, name)
+    arrays, rows = _arrays(arguments.leaves, arguments.names)
+    arguments = arguments.with_leaves(arrays)
+    try:
+        parts = compiled._graph(arguments)
+    except SizeFromDataError:
+        # A result whose size depends on data has rows of its own.
+        parts = None
+    computed = run(compiled, arguments, out)
+    if out is not None:
+        return computed
+    return with_frames(computed if parts is None else _in_packages(parts, rows, computed))
+
+
+def evaluate(text, objects, rule, results, out):
+    """An expression of Series, and of arrays of pyarrow."""
+    for name, value in objects.items():
+        if is_table(value):
+            raise table_error(value, name)
+    arrays, rows = _arrays(objects.values(), list(objects))
+    arrays = dict(zip(objects, arrays))
+    parts = _graph_of_expression(text, arrays, rule, results)
+    computed = _evaluate(text, arrays, {}, rule=rule, results=results, out=out)
+    return computed if out is not None else _in_packages(parts, rows, computed)
+
+
+def frames_of_columns(template, leaves):
+    """Containers like the template, whose leaves are these results; tables are made of columns."""
+
+    def columns(leaf):
+        return _columns(leaf, "", {}) if is_table(leaf) else leaf
+
+    return with_frames(filled(mapped(template, columns), leaves))
+
+
+def _arrays(leaves, names):
+    """The leaves as arrays, tables as trees of columns; and by the id of each array the value that it was."""
+    arrays, rows = [], {}
+    for leaf, name in zip(leaves, names):
+        if is_table(leaf):
+            leaf = _columns(leaf, name, rows)
+        else:
+            array = without_package(leaf, name)
+            if array is not leaf:
+                leaf = _noted(array, leaf, rows)
+        arrays.append(leaf)
+    return arrays, rows
+
+
+def _noted(array, value, rows):
+    # A new view, so that its id identifies the operand.
+    array = array.view()
+    rows[id(array)] = value
+    return array
+
+
+def _columns(table, name, rows):
+    """The columns of a table as arrays."""
+    labels = table.columns if hasattr(table, "get_columns") else table.column_names
+    columns = table.get_columns() if hasattr(table, "get_columns") else table.columns
+    if len(set(labels)) != len(labels):
+        raise ValueError(
+            f"`{name}` has several columns of one name: rename them, and the function reads each"
+        )
+    kept, refused = {}, {}
+    for label, column in zip(labels, columns):
+        text = f"{name}[{label!r}]"
+        try:
+            array = without_package(column, text)
+        except TypeError as error:
+            refused[label] = str(error)
+            continue
+        if array.dtype.kind not in "biufc":
+            dtype = getattr(column, "dtype", None) or column.type
+            refused[label] = f"`{text}` is a column of {dtype}; indim computes with numbers and bool"
+            continue
+        kept[label] = _noted(array, column, rows)
+    return Columns(name, kept, refused, type(table))
+
+
+def _in_packages(parts, rows, computed):
+    """The results; those along the rows of an argument are of its class."""
+    text, operands, kind, keys = parts
+    inputs, outputs = chunked_program(text).axis_classes()
+    owners = {}
+    for array, numbers in zip(operands, inputs):
+        if numbers and id(array) in rows:
+            owners.setdefault(numbers[0], rows[id(array)])
+    values = list(leaves_of(computed))
+    for position, numbers in enumerate(outputs):
+        if len(numbers) == 1 and numbers[0] in owners:
+            values[position] = _like(owners[numbers[0]], values[position])
+    return in_container(kind, keys, values)
+
+
+def _like(value, array):
+    """An array as a Series or array of pyarrow like ``value``; itself, if its type is none of the package."""
+    if array.shape != (len(value),) or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        return array
+    if type(value).__module__.partition(".")[0] == "polars":
+        return type(value)(value.name, array)
+    import pyarrow
+
+    if isinstance(value, pyarrow.ChunkedArray):
+        return pyarrow.chunked_array([pyarrow.array(array)])
+    return pyarrow.array(array)
