@@ -35,12 +35,8 @@ pub fn reduce(
     let (values, starts) = operands.split_at(operands.len() / 2);
     let count = match reducer {
         Reducer::Folds(ops) => ops.len(),
-        Reducer::LogSumExp => 1,
+        Reducer::LogSumExp | Reducer::NotAssociative(_) => 1,
         Reducer::ArgReduction(_) => 2,
-        Reducer::NotAssociative(op) => {
-            let what = format!("a reduction by {op}, which is not associative, is");
-            return Err(FormatErrorKind::Unsupported { what });
-        }
     };
     if operands.len() != 2 * count {
         let expected = format!("{count} values and as many starts");
@@ -59,7 +55,7 @@ pub fn reduce(
             each.map(|((&op, value), start)| fold(builder, op, value, start, &axes)).collect()
         }
         Reducer::ArgReduction(op) => arg_reduce(builder, *op, values, starts, &axes),
-        Reducer::NotAssociative(_) => Ok(None),
+        Reducer::NotAssociative(op) => Err(not_associative(*op)),
         Reducer::LogSumExp => {
             let dtype = values[0].value.array_type()?.dtype;
             let is_empty = starts[0].constant() == Array::identity(ReduceOp::Max, dtype).as_ref();
@@ -67,6 +63,12 @@ pub fn reduce(
             Ok(is_empty.then(sum).transpose()?.map(|sum| vec![sum]))
         }
     }
+}
+
+/// The error of a reduction by an operation that is not associative.
+pub(super) fn not_associative(op: Op) -> FormatErrorKind {
+    let what = format!("a reduction by {op}, which is not associative, is");
+    FormatErrorKind::Unsupported { what }
 }
 
 /// Builds a `reduce` or `reduce_window` by any body; `operands` are the inputs, then an initial value for

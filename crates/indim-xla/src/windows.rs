@@ -9,7 +9,7 @@ use indim_shape::MAX_RANK;
 
 use super::dot::wider;
 use super::reducer::Reducer;
-use super::reduction::reduction_from;
+use super::reduction::{not_associative, reduction_from};
 use super::scan::ScanWindow;
 use super::value::ArrayValue;
 
@@ -185,7 +185,7 @@ impl ConvolutionOperation {
 /// fit them.
 ///
 /// # Errors
-/// `attribute`, `type-mismatch`, and errors of the builder.
+/// `attribute`, `type-mismatch`, `unsupported` if the reducer is not associative, and errors of the builder.
 pub(super) fn reduce_window(
     builder: &GraphBuilder,
     reducer: &Reducer,
@@ -200,7 +200,8 @@ pub(super) fn reduce_window(
             let scan = scan.map(|scan| scan.log_sum_exp(builder, &values[0].value, &starts[0]));
             return Ok(scan.transpose()?.flatten().map(|scan| vec![scan]));
         }
-        Reducer::ArgReduction(_) | Reducer::NotAssociative(_) => return Ok(None),
+        Reducer::ArgReduction(_) => return Ok(None),
+        Reducer::NotAssociative(op) => return Err(not_associative(*op)),
     };
     let mut results = Vec::with_capacity(ops.len());
     for ((&op, value), start) in ops.iter().zip(values).zip(starts) {
