@@ -369,6 +369,24 @@ def test_results_share_the_memory_that_they_share_in_numpy(made):
 @pytest.mark.parametrize(
     "made",
     [
+        lambda y: np.diagonal(y[0])[::-1],
+        lambda y: y[:, :3].diagonal()[None, 1:],
+        lambda y: np.flip(y.T.diagonal(1)),
+    ],
+)
+def test_views_of_diagonals_follow_the_array(made):
+    def function(x):
+        y = x * 2
+        z = made(y)
+        y[0] = 77
+        return z
+
+    check(function, X)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
         lambda y: y.T.reshape(-1),
         lambda y: y.reshape(20, 3),
         lambda y: y[:, 1:].reshape(-1),

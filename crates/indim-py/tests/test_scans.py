@@ -62,6 +62,7 @@ def test_cumulative_functions_of_the_array_api():
             vector = indim.jit(lambda a: function(a, include_initial=initial))
             close(vector(x[0]), function(x[0], include_initial=initial))
             close(vector(x[0, :0]), function(x[0, :0], include_initial=initial))
+            close(vector(x[0, 0]), function(x[0, 0], include_initial=initial))
         with pytest.raises(ValueError, match="needs `axis`"):
             indim.jit(lambda a: function(a))(x)
 

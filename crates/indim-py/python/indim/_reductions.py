@@ -269,6 +269,7 @@ def _accumulate(scan, is_sum_or_product):
 def _cumulative(name, scan):
     def handler(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
         refuse_given(name, out=out)
+        x = np.atleast_1d(x)
         if axis is None:
             if x.ndim > 1:
                 raise ValueError(f"numpy.{name} of more than one axis needs `axis`")

@@ -496,10 +496,12 @@ class Tracer:
         """Notes that ``view`` shares memory with this value, its operand. Without ``made_by`` it is a view
         or a copy, as the layout in memory decides: after a write into one, the other is an error."""
         view._storage = SHARED
-        if self._storage is OWNED and view._recording is self._recording:
+        # A read-only view, as a diagonal, has a memory too.
+        is_tracked = self._storage is OWNED or self._memory is not None
+        if is_tracked and view._recording is self._recording:
             if self._memory is None:
                 self._memory = [0]
-            view._storage, view._memory, view._version = OWNED, self._memory, self._memory[0]
+            view._storage, view._memory, view._version = self._storage, self._memory, self._memory[0]
             view._origin = None if made_by is None else (self, *made_by)
 
     def _shared_or_copied(self):
