@@ -379,6 +379,27 @@ def test_subclasses_of_arrays(tmp_path):
     assert type(result) is np.ndarray and result.tolist() == [2, 4, 6, 8]
 
 
+@pytest.mark.parametrize(
+    ("array", "advice"),
+    [
+        (np.array(["2020-01-01", "NaT"], "M8[D]"), r"x\.view\('i8'\)"),
+        (np.array([1, 2], "m8[s]"), r"x\.view\('i8'\)"),
+        (np.array([1, "a"], object), r"x\.astype\(float\)"),
+        (np.array(["a", "b"]), r"np\.unique\(x, return_inverse=True\)"),
+        (np.array([1, 2], np.longdouble), r"x\.astype\('f8'\)"),
+        (np.zeros(2, [("u", "f4"), ("v", "f8")]), r"x\['field'\]"),
+    ],
+    ids=lambda value: str(value.dtype) if isinstance(value, np.ndarray) else "",
+)
+def test_types_that_indim_lacks_are_errors_with_advice(array, advice):
+    if array.dtype == np.float64:
+        pytest.skip("long doubles are doubles here")
+    with pytest.raises(TypeError, match=advice):
+        indim.jit(lambda x: x * 2)(array)
+    with pytest.raises(TypeError, match=advice):
+        indim.evaluate("x * 2", x=array)
+
+
 def test_a_run_beyond_the_memory_limit_is_refused():
     a, b = np.ones((1 << 15, 1)), np.ones(1 << 15)
     big = indim.jit(lambda a, b: a + b)

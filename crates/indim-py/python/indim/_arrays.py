@@ -56,6 +56,22 @@ def indim_name(dtype):
     return _INDIM_NAMES[name]
 
 
+_OF_TEXTS = "pass {0}.astype(float) if the texts are numbers, or codes: np.unique({0}, return_inverse=True)[1]"
+_OF_TIMES = "pass {0}.view('i8'), the counts of its unit, in which NaT is the least integer"
+
+#: For each kind of NumPy type that indim lacks, what to pass instead of such an array.
+_ADVICE_OF_KINDS = {
+    "M": _OF_TIMES,
+    "m": _OF_TIMES,
+    "O": "pass {0}.astype(float), or of another type of numbers",
+    "S": _OF_TEXTS,
+    "U": _OF_TEXTS,
+    "f": "pass {0}.astype('f8')",
+    "c": "pass {0}.astype('c16')",
+    "V": "pass its fields, as in {0}['field'], one by one",
+}
+
+
 def as_array(value, name):
     """``value`` as an array in native byte order, without a copy if its protocols allow it.
 
@@ -82,7 +98,11 @@ def array_of(value, name):
 def _native(array, value, name):
     if array.dtype.name not in _INDIM_NAMES:
         kind = "an object" if array.dtype == object else f"an array of {array.dtype}"
-        raise TypeError(f"`{name}` is {kind} ({type(value).__name__}); indim computes with numbers and bool")
+        advice = _ADVICE_OF_KINDS.get(array.dtype.kind) if isinstance(value, np.ndarray) else None
+        raise TypeError(
+            f"`{name}` is {kind} ({type(value).__name__}); indim computes with numbers and bool"
+            + (f": {advice.format(name)}" if advice else "")
+        )
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array
