@@ -61,10 +61,14 @@ impl SavedLoop {
         let Some(trip_count) = TripCount::of(condition, body, &arguments.integers) else {
             return Ok(None);
         };
-        let rule = body_rule(body, &arguments)?;
-        let saved = match trip_count.steps {
-            0 => Vec::new(),
-            _ => saved_values(&rule, body.graph(), trip_count.counter),
+        // The body of a loop without steps may be illegal to differentiate: its stacks have no elements.
+        let (rule, saved) = match trip_count.steps {
+            0 => (GraphBuilder::new().finish(&[] as &[Value])?, Vec::new()),
+            _ => {
+                let rule = body_rule(body, &arguments)?;
+                let saved = saved_values(&rule, body.graph(), trip_count.counter);
+                (rule, saved)
+            }
         };
         let operands = &arguments.operands;
         let (final_states, stacks) = match saved.is_empty() {

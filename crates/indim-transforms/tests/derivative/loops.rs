@@ -153,6 +153,15 @@ fn scans_have_the_derivatives_of_their_steps() {
     ];
     check("forward", &network(false), &arguments);
     check("reverse", &network(true), &arguments);
+    let no_steps = |v: &[Value]| {
+        let b = v[0].builder();
+        let step = |_: &GraphBuilder, s: &[Value], _: &[Value]| {
+            Ok((vec![s[0].square()], vec![s[0].clone()]))
+        };
+        let (last, all) = b.scan_loop(0, &[&v[0]], &[] as &[Value], false, step).unwrap();
+        &last[0] + sum(b, &all[0])
+    };
+    check("no steps", &no_steps, &arguments[2..]);
 }
 
 #[test]
