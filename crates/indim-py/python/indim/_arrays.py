@@ -56,7 +56,7 @@ def indim_name(dtype):
     return _INDIM_NAMES[name]
 
 
-_OF_TEXTS = "pass {0}.astype(float) if the texts are numbers, or codes: np.unique({0}, return_inverse=True)[1]"
+_OF_TEXTS = "pass {0}.astype(float) if they are numbers, or codes: np.unique({0}, return_inverse=True)[1]"
 _OF_TIMES = "pass {0}.view('i8'), the counts of its unit, in which NaT is the least integer"
 
 #: For each kind of NumPy type that indim lacks, what to pass instead of such an array.
