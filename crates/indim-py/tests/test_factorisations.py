@@ -111,3 +111,53 @@ def test_batches_are_stacks():
     assert np.allclose(indim.vmap(np.linalg.solve)(a, b), np.linalg.solve(a, b[..., None])[..., 0])
     slopes = indim.vmap(indim.grad(lambda a: np.linalg.slogdet(a)[1]))(a)
     assert np.allclose(slopes, np.swapaxes(np.linalg.inv(a), -1, -2))
+
+
+def cofactors(a):
+    size = len(a)
+    minor = lambda i, k: np.linalg.det(np.delete(np.delete(a, i, 0), k, 1))  # noqa: E731
+    return np.array([[(-1) ** (i + k) * minor(i, k) for k in range(size)] for i in range(size)])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7])
+def test_the_derivative_of_a_determinant_is_the_adjugate_at_every_rank(size):
+    generator = np.random.default_rng(size)
+    for rank in range(size + 1):
+        for draw in (generator.standard_normal, lambda shape: generator.integers(-3, 4, shape) * 1.0):
+            a = draw((size, rank)) @ draw((rank, size))
+            expected = cofactors(a)
+            tolerance = 1e-12 * max(1, np.abs(a).max()) ** size
+            np.testing.assert_allclose(indim.grad(np.linalg.det)(a), expected, rtol=1e-11, atol=tolerance)
+    stack = generator.standard_normal((3, size, size))
+    found = indim.grad(lambda a: np.linalg.det(a).sum())(stack)
+    np.testing.assert_allclose(found, np.stack([cofactors(a) for a in stack]), rtol=1e-9, atol=1e-11)
+
+
+def test_second_derivatives_of_small_singular_determinants():
+    function = lambda a: np.linalg.det(a)  # noqa: E731
+    found = indim.hessian(function)(np.array([[1.0, 2.0], [2.0, 4.0]]))
+    np.testing.assert_array_equal(found[:, :, 0, 0], [[0, 0], [0, 1]])
+    np.testing.assert_array_equal(found[:, :, 0, 1], [[0, 0], [-1, 0]])
+    # The second derivatives of a determinant of 3 rows are elements of the matrix.
+    found = indim.hessian(function)(np.zeros((3, 3)) + np.diag([5.0, 0, 0]))
+    assert found[1, 1, 2, 2] == 5 and found[1, 2, 2, 1] == -5 and np.isfinite(found).all()
+
+
+@pytest.mark.parametrize(
+    "diagonal",
+    [[1e200, 1e200, 1e-200, 1e-200], [1e-200, 1e-200, 1e200, 1e200], [0.6] * 99, [1e200, 1e200]],
+)
+def test_parts_of_a_determinant_do_not_overflow(diagonal):
+    a = np.diag(diagonal)
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(indim.jit(np.linalg.det)(a), np.linalg.det(a), rtol=1e-11)
+    if len(diagonal) == 4:
+        np.testing.assert_allclose(indim.jit(np.linalg.det)(a * 1j), np.linalg.det(a * 1j), rtol=1e-11)
+
+
+def test_infinite_pivots_give_zeros():
+    for diagonal in ([np.inf, 1.0], [1.0, np.inf, 2.0], [np.inf, np.inf]):
+        a = np.diag(diagonal)
+        np.testing.assert_array_equal(indim.jit(np.linalg.inv)(a), np.linalg.inv(a))
+        b = np.ones(len(diagonal))
+        np.testing.assert_array_equal(indim.jit(np.linalg.solve)(a, b), np.linalg.solve(a, b))

@@ -53,6 +53,15 @@ def test_special_functions_are_those_of_scipy(name):
     assert function(*narrow).dtype == np.float32
 
 
+def test_beta_at_poles_is_that_of_scipy():
+    numbers = [-5, -4.5, -4, -3, -2.5, -2, -1, -0.5, 0.0, 0.5, 1, 1.5, 2, 3, 4, np.nan]
+    a, b = np.meshgrid(numbers, numbers)
+    for name in ("beta", "betaln"):
+        expected = getattr(scipy.special, name)(a, b)
+        found = indim.jit(getattr(indim.scipy.special, name))(a, b)
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+
+
 UFUNCS = [name for name in dir(scipy.special) if isinstance(getattr(scipy.special, name), np.ufunc)]
 
 

@@ -19,6 +19,8 @@ CASES = [
     (indim.nn.celu, 0.0, 1.0, 1.0),
     (lambda x: indim.lax.cumlogsumexp(inp.stack([x, 0 * x]))[1], 0.0, 0.5, 0.25),
     (inp.sinc, 0.0, 0.0, -np.pi**2 / 3),
+    (inp.i0, 0.0, 0.0, 0.5),
+    (indim.grad(indim.grad(inp.i0)), 0.0, 0.0, 3 / 8),
     (lambda x: inp.prod(inp.stack([x, x, x + 1])), 0.0, 0.0, 2.0),
     (lambda x: inp.prod(inp.stack([x, x, x + 1])), -1.0, 1.0, -4.0),
     (lambda x: inp.prod(inp.stack([x, x, x, x + 1])), 0.0, 0.0, 0.0),

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import math
+
 import numpy as np
 
 from ._functions import asarray
 
-#: Coefficients of Chebyshev polynomials of x / 4 - 1 for exp(-x) i0(x), x from 0 to 8.
-_NEAR = (
-    0.6767952744094761, -0.3046826723431984, 0.17162090152220877, -0.09490109704804764, 0.04930528423967071,
-    -0.02373741480589947, 0.010546460394594998, -0.004324309995050576, 0.0016394756169413357,
-    -0.0005763755745385824, 0.00018850288509584165, -5.754195010082104e-05, 1.6448448070728896e-05,
-    -4.4167383584587505e-06, 1.1173875391201037e-06, -2.670793853940612e-07, 6.046995022541919e-08,
-    -1.300025009986248e-08, 2.6598237246823866e-09, -5.189795601635263e-10, 9.675809035373237e-11,
-    -1.726826291441556e-11, 2.95505266312964e-12, -4.856446783111929e-13, 7.676185498604936e-14,
-    -1.1685332877993451e-14, 1.715391285555133e-15, -2.431279846547955e-16, 3.3307945188222384e-17,
-    -4.4153416464793395e-18,
-)
+#: Coefficients of powers of ``(x / 2)**2``, for x up to 8. All terms are positive, so none of the digits
+#: cancel, and the derivatives at 0 are right.
+_NEAR = [1 / math.factorial(power) ** 2 for power in range(34)]
 
 #: Coefficients of Chebyshev polynomials of 16 / x - 1 for sqrt(x) exp(-x) i0(x), x from 8.
 _FAR = (
@@ -36,12 +31,16 @@ def i0(x, is_scaled=False):
     x = asarray(x)
     if x.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
-    x = np.abs(x if x.dtype.kind == "f" else x.astype(np.float64))
-    is_near = x <= 8
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    size = np.abs(x)
+    is_near = size <= 8
     # The branch that is not chosen gets arguments in its range, so that derivatives are finite.
-    near, far = np.where(is_near, x, 8), np.where(is_near, 8, x)
-    series = np.where(is_near, _series(near / 4 - 1, _NEAR), _series(16 / far - 1, _FAR) / np.sqrt(far))
-    return series if is_scaled else np.exp(x) * series
+    near, far = np.where(is_near, x, 8), np.where(is_near, 8, size)
+    square = near * near / 4
+    series = functools.reduce(lambda sum, coefficient: sum * square + coefficient, _NEAR[::-1])
+    near = np.exp(-size) * series if is_scaled else series
+    far = _series(16 / far - 1, _FAR) / np.sqrt(far) * (1 if is_scaled else np.exp(far))
+    return np.where(is_near, near, far)
 
 
 def _series(x, coefficients):

@@ -1,4 +1,5 @@
-"""Systems of linear equations on traced values: inverse, solution, determinant and Cholesky factor.
+"""Systems of linear equations on traced values: inverse, solution, logarithm of the determinant and Cholesky
+factor.
 
 They are loops over the columns of a matrix, by Gaussian elimination with partial pivoting as in LAPACK. The
 sums are those of indim, so the bits are the same on every machine; they differ from LAPACK's in the last
@@ -48,11 +49,6 @@ def _solve(a, b):
     b = np.broadcast_to(b.astype(dtype), (*batch, *b.shape[-2:]))
     x = _solution(a, b)
     return x[..., 0] if is_vector else x
-
-
-@implements(np.linalg.det)
-def _det(a):
-    return _determinant(_matrices(a, "det"))
 
 
 @implements(np.linalg.slogdet)
@@ -117,9 +113,10 @@ def _eliminated(a, right):
         is_below = (numbers > k) & (divisor != 0)
         factors = np.where(is_below, column / np.where(divisor == 0, 1, divisor), 0)
         eliminated = rows - factors[..., None] * first[..., None, :]
-        # Rounding may leave small numbers below the pivot, which are zero by definition.
-        eliminated = np.where(is_below[..., None] & (np.arange(rows.shape[-1]) == k), 0, eliminated)
-        return eliminated, is_odd ^ (pivot != k)
+        # Rounding must not leave residues below the pivot.
+        eliminated = np.where(np.arange(rows.shape[-1]) == k, 0, eliminated)
+        # Other rows stay, also if the pivot is infinite.
+        return np.where(is_below[..., None], eliminated, rows), is_odd ^ (pivot != k)
 
     rows, is_odd = np.concatenate([a, right], axis=-1), np.zeros(a.shape[:-2], bool)
     if size:
@@ -171,19 +168,6 @@ def _inverse(a):
 def _inverse_jvp(primals, tangents):
     x = _inverse(primals[0])
     return x, -np.matmul(np.matmul(x, tangents[0]), x)
-
-
-@custom_jvp
-def _determinant(a):
-    upper, _, is_odd = _eliminated(a, a[..., :0])
-    product = np.prod(np.diagonal(upper, 0, -2, -1), axis=-1)
-    return np.where(is_odd, -product, product)
-
-
-@_determinant.defjvp
-def _determinant_jvp(primals, tangents):
-    value = _determinant(primals[0])
-    return value, value * _trace_of_product(_inverse(primals[0]), tangents[0])
 
 
 @custom_jvp

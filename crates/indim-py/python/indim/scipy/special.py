@@ -88,19 +88,30 @@ def factorial(n, exact=False):
 
 def betaln(a, b):
     """The logarithm of the absolute value of the beta function."""
-    a, b = _floats(a, b)
-    is_zero, one = (a == 0) & (b == 0), np.ones((), a.dtype)
-    a, b = np.where(is_zero, one, a), np.where(is_zero, one, b)
-    return np.where(is_zero, np.full((), np.inf, a.dtype), gammaln(a) + gammaln(b) - gammaln(a + b))
+    return _beta_parts(*_floats(a, b))[1]
 
 
 def beta(a, b):
     """The beta function, by the exponential of ``betaln``."""
-    a, b = _floats(a, b)
-    logarithm = betaln(a, b)
-    found = gammasgn(a) * gammasgn(b) * gammasgn(a + b) * np.exp(logarithm)
+    sign, logarithm = _beta_parts(*_floats(a, b))
     # The sum is a pole of the gamma function.
-    return np.where(logarithm == -np.inf, np.zeros((), a.dtype), found)
+    return np.where(logarithm == -np.inf, np.zeros((), sign.dtype), sign * np.exp(logarithm))
+
+
+def _beta_parts(a, b):
+    """The sign of the beta function, and the logarithm of its absolute value."""
+    is_first, is_second = ((x <= 0) & (np.floor(x) == x) for x in (a, b))
+    is_pole = is_first | is_second
+    # If one argument is a pole of the gamma function, that of the sum may cancel it.
+    pole, other = np.where(is_first, a, b), np.where(is_first, b, a)
+    is_cancelled = (np.floor(other) == other) & (1 - pole - other > 0)
+    is_finite, one = is_cancelled & (other > 0), np.ones((), a.dtype)
+    a = np.where(is_pole, np.where(is_finite, 1 - pole - other, one), a)
+    b = np.where(is_pole, np.where(is_finite, other, one), b)
+    sign = np.where(is_cancelled & (other % 2 == 1), -one, one)
+    sign = np.where(is_pole, sign, gammasgn(a) * gammasgn(b) * gammasgn(a + b))
+    logarithm = gammaln(a) + gammaln(b) - gammaln(a + b)
+    return sign, np.where(is_pole & ~is_finite, np.full((), np.inf, a.dtype), logarithm)
 
 
 def _in_double(function, *values):
