@@ -469,3 +469,54 @@ def test_flat_of_an_array_of_numpy_is_that_of_numpy():
         return np.array([flat[i], flat[1], len(flat), sum(flat), *flat[2:4]])
 
     check(function, np.array(5))
+
+
+def _add_one(v):
+    v += 1
+
+
+def _add_one_to_rows(y):
+    for row in y:
+        row += 1
+
+
+def _add_one_to_field(y):
+    fields = {"y": y}
+    fields["y"] += 1
+
+
+@pytest.mark.parametrize("write", [_add_one, _add_one_to_rows, _add_one_to_field])
+def test_reads_of_arrays_that_numpy_would_have_written_into_warn(write):
+    def function(x):
+        y = x * 2
+        write(y)
+        return y
+
+    with pytest.warns(UserWarning, match=r"Write y\[\.\.\.\] \+= v to write into it"):
+        found = indim.jit(function)(X)
+    np.testing.assert_array_equal(found, X * 2)
+
+
+def test_operators_that_assign_warn_of_no_other_reads(recwarn):
+    def function(x):
+        y = x * 2
+        y += 1
+        y[0] += 1
+        y[:, 1] *= 2
+        y[...] -= y
+        y.real += 3
+        z = y * 1j
+        z.imag -= 1
+        z[0, 1:] /= 2
+        return y + z
+
+    check(function, X)
+    assert not recwarn.list
+
+
+def test_code_with_arrays_of_jax_gets_no_warning(recwarn):
+    # A module of its own, whose global names are those of a program of JAX.
+    source = "def function(x):\n    old = y = x * 2\n    y += 1\n    return jnp.sum(y - old)"
+    exec(source, names := {"jnp": indim.numpy})
+    assert indim.jit(names["function"])(X) == X.size
+    assert not recwarn.list

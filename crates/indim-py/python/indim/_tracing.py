@@ -11,6 +11,7 @@ import operator
 import re
 import sys
 import threading
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -257,6 +258,19 @@ def _is_library(frame):
 LONGEST_ITERATION = 64
 
 
+class Memory:
+    """The memory that an array would share with its views in NumPy."""
+
+    __slots__ = ("version", "rebound_by")
+
+    def __init__(self):
+        #: The number of writes.
+        self.version = 0
+        #: The operator and the result of ``y += v`` if it has bound the name of one of the arrays to a new
+        #: array instead of writing, and no warning says so yet.
+        self.rebound_by = None
+
+
 class Tracer:
     """Stands for an array while a function is traced."""
 
@@ -270,8 +284,8 @@ class Tracer:
     def __init__(self, recording, description):
         self._recording = recording
         self._storage = SHARED
-        #: The version of the memory that this value shares with views in NumPy, as a list of one number, and
-        #: the version that it stands for; None if it has no views.
+        #: The memory that this value shares with its views in NumPy, None if it has none, and the version of
+        #: the memory that it stands for.
         self._memory, self._version = None, 0
         #: The value that this one is a view of, with the function and the attributes that made it.
         self._origin = None
@@ -464,7 +478,10 @@ class Tracer:
     def _assign(self, symbol, other):
         """``self symbol= other``."""
         result = self._operator(symbol, self, other)
-        if not (self._is_of_numpy and self._is_writable() and isinstance(result, Tracer)):
+        if not (self._is_writable() and isinstance(result, Tracer)):
+            return result
+        if not self._is_of_numpy:
+            self._note_rebinding(symbol, result, sys._getframe(2))
             return result
         if (result._dtype, result._shape) != (self._dtype, self._shape):
             from ._outputs import written
@@ -500,8 +517,8 @@ class Tracer:
         is_tracked = self._storage is OWNED or self._memory is not None
         if is_tracked and view._recording is self._recording:
             if self._memory is None:
-                self._memory = [0]
-            view._storage, view._memory, view._version = self._storage, self._memory, self._memory[0]
+                self._memory = Memory()
+            view._storage, view._memory, view._version = self._storage, self._memory, self._memory.version
             view._origin = None if made_by is None else (self, *made_by)
 
     def _shared_or_copied(self):
@@ -517,7 +534,11 @@ class Tracer:
 
     def _update(self):
         """Makes a view again if an array was assigned to meanwhile whose memory it shares."""
-        if self._memory is None or self._version == self._memory[0]:
+        if self._memory is None:
+            return
+        if self._memory.rebound_by is not None:
+            self._warn_of_rebinding()
+        if self._version == self._memory.version:
             return
         if self._origin is None or self._recording is not running_recording():
             raise ValueError(
@@ -528,15 +549,42 @@ class Tracer:
         base, function, attributes, rule = self._origin
         base._update()
         again = function(base) if callable(function) else base._call(function, attributes, rule)
-        self._name, self._version = again._name, self._memory[0]
+        self._name, self._version = again._name, self._memory.version
+
+    def _note_rebinding(self, symbol, result, frame):
+        """Notes that ``y symbol= v`` in the code of ``frame`` binds the name of this array to ``result``. Code
+        with `indim.numpy` among its global names expects this, as in JAX."""
+        is_of_jax = any(value is sys.modules.get("indim.numpy") for value in frame.f_globals.values())
+        if is_of_jax or _is_library(frame):
+            return
+        if self._memory is None:
+            self._memory = Memory()
+        self._memory.rebound_by = symbol, result
+
+    def _note_item(self, value):
+        """Notes that ``value`` is assigned to elements: ``y[key] += v`` first computes ``y[key] + v``, whose
+        operand is a view."""
+        if self._memory is not None and self._memory.rebound_by is not None:
+            if self._memory.rebound_by[1] is value:
+                self._memory.rebound_by = None
+
+    def _warn_of_rebinding(self):
+        (symbol, _), self._memory.rebound_by = self._memory.rebound_by, None
+        warnings.warn(
+            f"a compiled function is traced: `{self._value_text}` is read after `y {symbol}= v`, whose `y` is "
+            f"this array under another name, or shares its memory. That has bound `y` to a new array, as in "
+            f"JAX; NumPy would write into the array. Write y[...] {symbol}= v to write into it, or "
+            f"y = y {symbol} v",
+            stacklevel=2,
+        )
 
     def _become(self, value):
         """Replaces the elements by those of ``value``, of this type and shape."""
         self._name, self._value_text = value._name, value._value_text
         self._dtype, self._shape = value._dtype, value._shape
         if self._memory is not None:
-            self._memory[0] += 1
-            self._version = self._memory[0]
+            self._memory.version += 1
+            self._version = self._memory.version
 
     def _is_for_labels(self, operands):
         """Whether an operand is an array of xarray with traced values: xarray then does the operation."""
