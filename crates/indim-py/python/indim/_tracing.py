@@ -552,8 +552,10 @@ class Tracer:
         self._name, self._version = again._name, self._memory.version
 
     def _note_rebinding(self, symbol, result, frame):
-        """Notes that ``y symbol= v`` in the code of ``frame`` binds the name of this array to ``result``. Code
-        with `indim.numpy` among its global names expects this, as in JAX."""
+        """Notes that ``y symbol= v`` in the code of ``frame`` binds the name of this array to ``result``.
+
+        Code with `indim.numpy` among its global names expects this, as in JAX.
+        """
         is_of_jax = any(value is sys.modules.get("indim.numpy") for value in frame.f_globals.values())
         if is_of_jax or _is_library(frame):
             return
@@ -571,8 +573,8 @@ class Tracer:
     def _warn_of_rebinding(self):
         (symbol, _), self._memory.rebound_by = self._memory.rebound_by, None
         warnings.warn(
-            f"a compiled function is traced: `{self._value_text}` is read after `y {symbol}= v`, whose `y` is "
-            f"this array under another name, or shares its memory. That has bound `y` to a new array, as in "
+            f"a compiled function is traced: `{self._value_text}` is read after `y {symbol}= v`, whose `y` "
+            f"is this array under another name, or shares its memory. That has bound `y` to a new array, as in "
             f"JAX; NumPy would write into the array. Write y[...] {symbol}= v to write into it, or "
             f"y = y {symbol} v",
             stacklevel=2,
