@@ -43,6 +43,24 @@ def test_results_are_those_of_lapack(shape, dtype):
         assert all(is_close(np.asarray(x), np.asarray(y), dtype) for x, y in pairs), function
 
 
+@pytest.mark.parametrize("dtype", ["f4", "c8"])
+def test_elements_of_32_bits_are_computed_in_64_bits(dtype):
+    numbers = np.arange(7)
+    hilbert = (1 / (numbers[:, None] + numbers + 1)).astype(dtype)
+    side = hilbert[:, :2]
+    cases = [
+        (np.linalg.det, (hilbert,)),
+        (np.linalg.inv, (hilbert,)),
+        (np.linalg.solve, (hilbert, side)),
+        (lambda a: np.linalg.slogdet(a)[1], (hilbert,)),
+        (np.linalg.cholesky, (hilbert[:5, :5],)),
+    ]
+    for function, arguments in cases:
+        found, expected = indim.jit(function)(*arguments), function(*arguments)
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
 def test_rows_are_swapped_and_singular_matrices_have_no_error():
     swapped = np.array([[0.0, 1.0], [1.0, 0.0]])
     assert indim.jit(np.linalg.det)(swapped) == -1

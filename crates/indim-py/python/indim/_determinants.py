@@ -12,11 +12,12 @@ import numpy as np
 
 from . import _loops
 from ._custom_derivatives import custom_jvp
-from ._factorisations import _at, _eliminated, _inverse, _matrices, _substituted
+from ._factorisations import _at, _eliminated, _inverse, _matrices, _substituted, in_double
 from ._tracing import implements
 
 
 @implements(np.linalg.det)
+@in_double
 def _det(a):
     return _determinant(_matrices(a, "det"))
 

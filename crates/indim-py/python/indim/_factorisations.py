@@ -3,7 +3,7 @@ factor.
 
 They are loops over the columns of a matrix, by Gaussian elimination with partial pivoting as in LAPACK. The
 sums are those of indim, so the bits are the same on every machine; they differ from LAPACK's in the last
-digits. Elements are not known when a function is compiled. So a singular matrix gives infinities or NaN, and
+digits. Elements of 32 bits are computed in 64 bits, as in NumPy. Elements are not known when a function is compiled. So a singular matrix gives infinities or NaN, and
 the Cholesky factor of a matrix that is not positive definite has NaN, where NumPy raises ``LinAlgError``.
 
 Derivatives are products with the inverse: K. B. Petersen and M. S. Pedersen, The Matrix Cookbook, equations
@@ -12,6 +12,7 @@ Derivatives are products with the inverse: K. B. Petersen and M. S. Pedersen, Th
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import NamedTuple
 
 import numpy as np
@@ -29,12 +30,33 @@ class SlogdetResult(NamedTuple):
     logabsdet: object
 
 
+def in_double(function):
+    """``function`` computed in f64 or c128. Its results have the precision of its arguments."""
+
+    @wraps(function)
+    def computed(*arguments, **options):
+        arguments = [asarray(argument) for argument in arguments]
+        dtype = np.result_type(*(argument.dtype for argument in arguments))
+        if dtype not in (np.float32, np.complex64):
+            return function(*arguments, **options)
+        results = function(*(argument.astype(np.result_type(dtype, "f8")) for argument in arguments), **options)
+        return _map_results(lambda x: x.astype(np.complex64 if x.dtype.kind == "c" else np.float32), results)
+
+    return computed
+
+
+def _map_results(function, results):
+    return type(results)(*map(function, results)) if isinstance(results, tuple) else function(results)
+
+
 @implements(np.linalg.inv)
+@in_double
 def _inv(a):
     return _inverse(_matrices(a, "inv"))
 
 
 @implements(np.linalg.solve)
+@in_double
 def _solve(a, b):
     a, b = _matrices(a, "solve"), _elements(asarray(b), "solve")
     is_vector = b.ndim == 1
@@ -52,6 +74,7 @@ def _solve(a, b):
 
 
 @implements(np.linalg.slogdet)
+@in_double
 def _slogdet(a):
     a = _matrices(a, "slogdet")
     upper, _, is_odd = _eliminated(a, a[..., :0])
@@ -62,6 +85,7 @@ def _slogdet(a):
 
 
 @implements(np.linalg.cholesky)
+@in_double
 def _cholesky(a, /, *, upper=False):
     factor = _cholesky_factor(_matrices(a, "cholesky") if not upper else _adjoint(_matrices(a, "cholesky")))
     return _adjoint(factor) if upper else factor

@@ -311,8 +311,14 @@ def _incomplete_beta_jvp(primals, tangents):
 
 
 def incomplete_beta(a, b, x):
-    """The regularized incomplete beta function; NaN unless both parameters are positive."""
-    is_valid = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b) & (x >= 0) & (x <= 1)
+    """The regularized incomplete beta function, or its limit if one parameter is 0 or infinite; NaN if both
+    are 0 or both infinite, or one is negative."""
+    is_at_0, is_at_1 = (a == 0) | np.isinf(b), (b == 0) | np.isinf(a)
+    are_alike = ((a == 0) & (b == 0)) | (np.isinf(a) & np.isinf(b))
+    is_valid = (a >= 0) & (b >= 0) & ~are_alike & (x >= 0) & (x <= 1)
+    # All of the distribution is at 0 or at 1.
+    x = np.where(is_valid & is_at_0, np.where(x > 0, 1.0, 0.0), x)
+    x = np.where(is_valid & is_at_1 & ~is_at_0, np.where(x < 1, 0.0, 1.0), x)
     is_inside = is_valid & (x > 0) & (x < 1)
     a, b, inside = np.where(is_inside, a, 1.0), np.where(is_inside, b, 1.0), np.where(is_inside, x, 0.5)
     return np.where(is_inside, _incomplete_beta(a, b, inside), np.where(is_valid, x, np.nan))
@@ -333,7 +339,17 @@ _TERMS = 12
 
 
 def polygamma(order, x):
-    """The derivative of a known order from 1 of the digamma function; NaN of negative numbers."""
+    """The derivative of a known order from 1 of the digamma function; infinite at 0 and the negative whole
+    numbers."""
+    is_low = x <= 0
+    found = _polygamma_of_positive(order, np.where(is_low, 1 - x, x))
+    # The reflection formula.
+    low = (-1.0) ** order * found - _cotangent_derivative(order, np.where(is_low, x, -0.25))
+    is_pole = is_low & (x == np.floor(x)) & np.isfinite(x)
+    return np.where(is_pole, math.copysign(math.inf, (-1.0) ** (order + 1)), np.where(is_low, low, found))
+
+
+def _polygamma_of_positive(order, x):
     s = order + 1
     end = x + _TERMS
     total = end ** (1 - s) / (s - 1) + 0.5 * end**-s
@@ -343,5 +359,23 @@ def polygamma(order, x):
         factor = factor * ((s + 2 * k - 1) * (s + 2 * k)) / np.square(end)
     for place in reversed(range(_TERMS)):
         total = total + (x + place) ** -s
-    found = (-1.0) ** s * math.gamma(s) * total
-    return np.where(x < 0, np.nan, found)
+    return (-1.0) ** s * math.gamma(s) * total
+
+
+def _cotangent_derivative(order, x):
+    """The derivative of this order of ``pi * cot(pi * x)``: a polynomial of the cotangent."""
+    coefficients = [0, 1]
+    for _ in range(order):
+        # (p(c))' = -(1 + c**2) p'(c) c', with the coefficient of each power of c.
+        slope = [power * value for power, value in enumerate(coefficients)][1:]
+        coefficients = [-low - high for low, high in zip([*slope, 0, 0], [0, 0, *slope])]
+    fraction = x - np.round(x)
+    size = np.where(fraction == 0, 0.25, np.abs(fraction))
+    # Exactly 0 at 1/2.
+    near_half = np.tan(math.pi * (0.5 - np.maximum(size, 0.25)))
+    cotangent = np.where(size > 0.25, near_half, 1 / np.tan(math.pi * np.minimum(size, 0.25)))
+    cotangent = np.where(fraction < 0, -cotangent, cotangent)
+    total = np.zeros_like(x)
+    for coefficient in reversed(coefficients):
+        total = total * cotangent + float(coefficient)
+    return math.pi ** (order + 1) * total

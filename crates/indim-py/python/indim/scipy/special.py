@@ -117,7 +117,9 @@ def _beta_parts(a, b):
 def _in_double(function, *values):
     """A function of ``float64`` arrays of one shape, in the type of the arguments."""
     values = _floats(*values)
-    found = function(*np.broadcast_arrays(*(value.astype(np.float64) for value in values)))
+    # SciPy's functions do not warn of infinities.
+    with np.errstate(all="ignore"):
+        found = function(*np.broadcast_arrays(*(value.astype(np.float64) for value in values)))
     return found.astype(values[0].dtype)
 
 
@@ -151,7 +153,7 @@ def betainc(a, b, x):
 
 def polygamma(n, x):
     """The derivative of order ``n`` of the digamma function. The order is a known number up to 50. For orders
-    from 1 the relative error is at most 1e-14, and the result is NaN for negative ``x``."""
+    from 1 the relative error is at most 1e-14 for positive ``x``."""
     order = operator.index(n)
     if not 0 <= order <= 50:
         raise ValueError(f"polygamma takes an order from 0 to 50, not {order}")
@@ -241,8 +243,8 @@ def log_ndtr(x):
         term = -term * odd * inverse
         series = series + term
     tail = -0.5 * np.square(far) - np.log(-far) - 0.5 * math.log(2 * math.pi) + np.log(series)
-    is_high = near > 5
-    # Above 5 the complement is small.
+    is_high = near > 0
+    # The logarithm of a number near 1 would lose digits.
     body = np.log(ndtr(np.where(is_high, np.zeros((), x.dtype), near)))
     body = np.where(is_high, np.log1p(-ndtr(-np.abs(near))), body)
     return np.where(is_far, tail, body)
