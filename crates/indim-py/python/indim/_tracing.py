@@ -574,8 +574,8 @@ class Tracer:
         (symbol, _), self._memory.rebound_by = self._memory.rebound_by, None
         warnings.warn(
             f"a compiled function is traced: `{self._value_text}` is read after `y {symbol}= v`, whose `y` "
-            f"is this array under another name, or shares its memory. That has bound `y` to a new array, as in "
-            f"JAX; NumPy would write into the array. Write y[...] {symbol}= v to write into it, or "
+            "is this array under another name, or shares its memory. That has bound `y` to a new array, as "
+            f"in JAX; NumPy would write into the array. Write y[...] {symbol}= v to write into it, or "
             f"y = y {symbol} v",
             stacklevel=2,
         )
