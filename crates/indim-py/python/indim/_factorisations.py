@@ -39,7 +39,8 @@ def in_double(function):
         dtype = np.result_type(*(argument.dtype for argument in arguments))
         if dtype not in (np.float32, np.complex64):
             return function(*arguments, **options)
-        results = function(*(argument.astype(np.result_type(dtype, "f8")) for argument in arguments), **options)
+        wide = np.result_type(dtype, np.float64)
+        results = function(*(argument.astype(wide) for argument in arguments), **options)
         return _map_results(lambda x: x.astype(np.complex64 if x.dtype.kind == "c" else np.float32), results)
 
     return computed
