@@ -3,8 +3,9 @@ factor.
 
 They are loops over the columns of a matrix, by Gaussian elimination with partial pivoting as in LAPACK. The
 sums are those of indim, so the bits are the same on every machine; they differ from LAPACK's in the last
-digits. Elements of 32 bits are computed in 64 bits, as in NumPy. Elements are not known when a function is compiled. So a singular matrix gives infinities or NaN, and
-the Cholesky factor of a matrix that is not positive definite has NaN, where NumPy raises ``LinAlgError``.
+digits. Elements of 32 bits are computed in 64 bits, as in NumPy. Elements are not known when a function is
+compiled. So a singular matrix gives infinities or NaN, and the Cholesky factor of a matrix that is not
+positive definite has NaN, where NumPy raises ``LinAlgError``.
 
 Derivatives are products with the inverse: K. B. Petersen and M. S. Pedersen, The Matrix Cookbook, equations
 40, 46 and 59; I. Murray, Differentiation of the Cholesky decomposition, 2016, equation 10.
