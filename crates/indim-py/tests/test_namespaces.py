@@ -39,13 +39,29 @@ check(lambda x: scipy.special.logsumexp(x, axis=1), x)
 SCIKIT_LEARN = """
 import sklearn
 from sklearn import preprocessing
-from sklearn.metrics import pairwise
+from sklearn.metrics import mean_squared_error, pairwise
+
+def refused(function, *arguments):
+    try:
+        indim.jit(function)(*arguments)
+    except TypeError as error:
+        return str(error)
+
+sklearn.set_config(array_api_dispatch=True)
+assert "set_config(assume_finite=True)" in refused(lambda x: pairwise.euclidean_distances(x), x)
 
 # A check of elements ends the run of a compiled function.
 sklearn.set_config(array_api_dispatch=True, assume_finite=True)
 check(lambda x: pairwise.cosine_similarity(x), x)
 check(lambda x: pairwise.euclidean_distances(x), x)
+check(lambda x: pairwise.manhattan_distances(x), x)
+check(lambda x: pairwise.laplacian_kernel(x), x)
 check(lambda x: preprocessing.normalize(x), x)
+check(lambda x: preprocessing.PolynomialFeatures(2).fit_transform(x), x)
+scaler = preprocessing.MinMaxScaler().fit(x)
+check(lambda x: scaler.transform(x), x)
+check(lambda x: mean_squared_error(x, x * 2, multioutput="raw_values"), x)
+assert "multioutput='raw_values' return arrays" in refused(lambda x: mean_squared_error(x, x * 2), x)
 
 sklearn.set_config(array_api_dispatch=True, assume_finite=False)
 scaled = preprocessing.StandardScaler().fit_transform(xp.asarray(indim.jit(lambda x: x * 2)(x)))
@@ -60,3 +76,20 @@ def test_libraries_that_take_namespaces(package, program):
     command = [sys.executable, "-W", "ignore", "-c", START + program]
     run = subprocess.run(command, env={**os.environ, **SETTINGS}, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+def test_modules_are_imported_when_they_are_read():
+    late = ["array_api", "lax", "nn", "none", "numexpr", "numpy", "pdpd", "random", "scipy", "tree", "xla"]
+    code = f"""
+import sys, numpy
+before = set(sys.modules)
+import indim
+new = set(sys.modules) - before
+assert not new & {{f"indim.{{name}}" for name in {late}}}, new
+assert not new & {{"dataclasses", "hashlib", "html", "json", "pandas", "scipy"}}, new
+assert set(dir(indim)) >= {{*{late}, "detect_number_of_cores", "jit"}}
+for name in {late}:
+    assert getattr(indim, name) is sys.modules[f"indim.{{name}}"]
+assert indim.detect_number_of_cores() > 0
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,7 +7,6 @@ under one rule.
 
 from __future__ import annotations
 
-import json as _json
 import os as _os
 import warnings as _warnings
 
@@ -68,16 +67,14 @@ from ._opaque_model import OpaqueModel
 from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _data_size_functions, _products, _reductions, _sorting
 from . import _assignments, _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
+from . import fft
 from . import _determinants, _factorisations, _polynomials, _shape_functions, _statistics_functions, _views
 from ._scatters import at, bincount, one_hot, put_along_axis
 from ._scatters import segment_max, segment_min, segment_prod, segment_sum
 from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique
-from . import array_api, fft, lax, nn, none, numexpr, numpy, onnx_legacy, ops, pdpd, random, stablehlo, tree
-from . import tree_util, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
 from ._written import Decomposition, WrittenModel
 from ._vectorized import vmap
-from .numexpr import detect_number_of_cores, detect_number_of_threads
 
 __version__ = _indim.__version__
 
@@ -95,8 +92,11 @@ del _function
 
 def oracle(case):
     """The verdict of the rules on a case, a dict or a line of JSON, with values if the case has data."""
-    text = case if isinstance(case, str) else _json.dumps(case)
-    return _json.loads(_indim._verdict(text))
+    # `import indim` is faster without this module.
+    import json
+
+    text = case if isinstance(case, str) else json.dumps(case)
+    return json.loads(_indim._verdict(text))
 
 
 #: numexpr's names, which earlier versions had here.
@@ -106,8 +106,12 @@ _NUMEXPR_NAMES = (
 )
 
 
-#: Modules that are imported when they are read.
-_LATE_MODULES = ("debug", "flatten_util", "scipy")
+#: Modules that are imported when they are read, and names that are read from them.
+_LATE_MODULES = {
+    *("array_api", "debug", "flatten_util", "lax", "nn", "none", "numexpr", "numpy", "onnx_legacy"),
+    *("ops", "pdpd", "random", "scipy", "stablehlo", "tree", "tree_util", "xla"),
+}
+_LATE_NAMES = {"detect_number_of_cores": "numexpr", "detect_number_of_threads": "numexpr"}
 
 
 #: Names of `jax` that indim does not have, with advice.
@@ -126,13 +130,19 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _LATE_NAMES:
+        return getattr(__getattr__(_LATE_NAMES[name]), name)
     if name in _NUMEXPR_NAMES:
         moved = f"indim.{name} is now indim.numexpr.{name}"
         _warnings.warn(moved, DeprecationWarning, stacklevel=2)
-        return getattr(numexpr, name)
+        return getattr(__getattr__("numexpr"), name)
     if name in _REFUSED:
         raise AttributeError(f"indim has no {name!r} of JAX: {_REFUSED[name]}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(globals().keys() | _LATE_MODULES | _LATE_NAMES.keys())
 
 
 if hasattr(_os, "register_at_fork"):

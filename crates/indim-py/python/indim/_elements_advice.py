@@ -115,6 +115,15 @@ _INSTEAD = {
 }
 
 
+def of_scikit_learn(frame):
+    """The advice for a frame of scikit-learn; None for others."""
+    if _module(frame)[0] != "sklearn":
+        return None
+    if _module(frame)[1:] == ["utils", "validation"]:
+        return "write sklearn.set_config(assume_finite=True), without which scikit-learn checks all elements"
+    return f"{_BEFORE}; metrics of regression with multioutput='raw_values' return arrays"
+
+
 def of_names(frame, names):
     """The advice for the function of these names that the code of a frame mentions, or None."""
     known = frame.f_code.co_names

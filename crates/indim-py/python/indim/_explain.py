@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
 import warnings
 
@@ -20,6 +18,9 @@ def of_program(text, json_text, svg, *rest):
     """The explanation of a program, with its times in the last profile."""
     of_run = _profile.times_of(text, json_text)
     if of_run is not None:
+        # `import indim` is faster without this module.
+        import json
+
         times, data = of_run
         text, json_text = f"{text.rstrip()}\n\n{times}", json.dumps({**json.loads(json_text), "times": data})
         svg = _with_lines(svg, times.splitlines())
@@ -39,6 +40,8 @@ def _with_lines(svg, lines):
         (f'viewBox="0 0 {width} {height}"', f'viewBox="0 0 {new_width} {new_height}"'),
     ):
         svg = svg.replace(old, new)
+    import html
+
     texts = (
         f'<text class="small" x="24" y="{height + index * _LINE_PIXELS}" xml:space="preserve">'
         f"{html.escape(line, quote=False)}</text>\n"
@@ -72,6 +75,8 @@ class Explanation(str):
     @property
     def json(self):
         """The explanation as a dict."""
+        import json
+
         return json.loads(self._json_text)
 
     def _repr_svg_(self):

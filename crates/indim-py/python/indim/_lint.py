@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -51,6 +50,8 @@ class LintReport(Sequence):
     """
 
     def __init__(self, text, json_text, sarif, outline):
+        import json
+
         data = json.loads(json_text)
         self.file = data["file"]
         self.findings = tuple(_finding(**fields) for fields in data["findings"])

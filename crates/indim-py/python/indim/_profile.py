@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import time
 
 import numpy as np
@@ -139,6 +138,8 @@ def times_of(text, json_text):
     None if the program did not run in it. ``text`` and ``json_text`` are the explanation."""
     if not _LAST:
         return None
+    import json
+
     parameters = json.loads(json_text).get("parameters", ())
     inputs = [f"{of['name']}: {of['dtype']}{of['shape']}" for of in parameters]
     lines = {line.strip() for line in text.splitlines()}

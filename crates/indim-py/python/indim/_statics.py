@@ -5,8 +5,6 @@ Called by the compiled part (`argument.rs`) and by `_trace_function.py`.
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
 from ._foreign import is_masked
@@ -41,6 +39,9 @@ def _array_key(array):
         raise TypeError(
             "a static argument is an array of objects, which are not told apart; pass a list of them"
         )
+    # `import indim` is faster without this module.
+    import hashlib
+
     return array.dtype.str, array.shape, hashlib.blake2b(array.tobytes()).digest()
 
 

@@ -271,6 +271,13 @@ class Memory:
         self.rebound_by = None
 
 
+#: What to write instead of Python's choices and loops.
+_OF_CHOICES = (
+    "use indim.where or indim.cond for choices and indim.while_loop for loops, and name arguments that are "
+    "not arrays in `static=`"
+)
+
+
 class Tracer:
     """Stands for an array while a function is traced."""
 
@@ -341,16 +348,11 @@ class Tracer:
 
     # Operations that a traced value refuses.
 
-    def _refuse(
-        self,
-        what,
-        advice="use indim.where or indim.cond for choices and indim.while_loop for loops, and name arguments "
-        "that are not arrays in `static=`",
-    ):
+    def _refuse(self, what, advice=None):
         self._recording.recorder(self._value_text)
         raise TypeError(
             f"{what} needs the elements of `{self._value_text}`, which are not known while "
-            f"{self._recording.function} is traced; {advice}"
+            f"{self._recording.function} is traced; {advice or _OF_CHOICES}"
         )
 
     def __getattr__(self, name):
@@ -359,13 +361,14 @@ class Tracer:
         raise AttributeError(_refused.method_message(self._value_text, name), name=name)
 
     def __bool__(self):
-        if _captured.is_call(sys._getframe(1)) or _captured.is_assignment(sys._getframe(1)):
+        frame = sys._getframe(1)
+        if _captured.is_call(frame) or _captured.is_assignment(frame):
             # A function in C, such as `np.arange(k, dtype=float)`, or an array of bool, `y[0] = x > 0`.
             self._recording.request_elements()
-        advice = _elements_advice.of_names(sys._getframe(1), ("max", "min", "sorted"))
-        if advice is not None and _captured.is_call(sys._getframe(1)):
-            self._refuse("a truth value", advice)
-        self._refuse("a truth value")
+        advice = _elements_advice.of_scikit_learn(frame)
+        if advice is None and _captured.is_call(frame):
+            advice = _elements_advice.of_names(frame, ("max", "min", "sorted"))
+        self._refuse("a truth value", advice)
 
     def __format__(self, specification):
         if specification:
@@ -384,7 +387,7 @@ class Tracer:
 
     def __float__(self):
         self._recording.request_elements()
-        self._refuse("float()")
+        self._refuse("float()", _elements_advice.of_scikit_learn(sys._getframe(1)))
 
     def __complex__(self):
         self._recording.request_elements()

@@ -16,6 +16,7 @@ values; NumPy computes them for arrays.
 
 from __future__ import annotations
 
+import functools
 from types import SimpleNamespace
 
 import numpy as np
@@ -47,6 +48,22 @@ _FUNCTIONS = """
     take_along_axis tan tanh tensordot tile tril triu trunc unique_all unique_counts unique_inverse
     unique_values unstack var vecdot where zeros zeros_like
 """.split()
+
+
+#: Functions that make arrays, which programs may write into.
+_MAKERS = {
+    *("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros"),
+    "zeros_like",
+}
+
+
+def _writable(function):
+    @functools.wraps(function)
+    def made(*args, **kwargs):
+        result = function(*args, **kwargs)
+        return result._made_by_numpy() if isinstance(result, Tracer) else result
+
+    return made
 
 
 def can_cast(from_, to, /):
@@ -131,6 +148,8 @@ def __getattr__(name):
     # Names are looked up at their first use, because the import takes longer.
     if name in _CONSTANTS:
         found = getattr(np, name)
+    elif name in _MAKERS:
+        found = _writable(getattr(numpy, name))
     elif name in _FUNCTIONS or name in _TYPES:
         found = getattr(numpy, "bool_" if name == "bool" else name)
     else:
