@@ -3,10 +3,10 @@
 //! `indim/_captured.py` finds the captures when the function is traced; each call checks them here.
 
 use pyo3::PyTraverseError;
-use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
 /// A capture as Python describes it: its kind, its holder, its key, the value at tracing.
 pub(crate) type CaptureDescription<'py> =
@@ -19,8 +19,8 @@ enum Capture {
     Name { names: Py<PyDict>, name: Py<PyString>, value: Option<Py<PyAny>> },
     /// An attribute, or the content of a closure's cell.
     Attribute { holder: Py<PyAny>, name: Py<PyString>, value: Option<Py<PyAny>> },
-    /// The elements of a list.
-    List { list: Py<PyList>, elements: Vec<Py<PyAny>> },
+    /// The elements of a list, set or deque.
+    Elements { container: Py<PyAny>, elements: Vec<Py<PyAny>> },
     /// The keys of a dict, then its values.
     Dict { dict: Py<PyDict>, entries: Vec<Py<PyAny>> },
 }
@@ -44,7 +44,7 @@ impl Captures {
                     name: key.cast_into::<PyString>()?.unbind(),
                     value: value_at_tracing(),
                 },
-                _ => Capture::entries(&holder, value.cast_into::<PyTuple>()?)?,
+                _ => Capture::entries(holder, &value.cast_into::<PyTuple>()?),
             })
         };
         descriptions.into_iter().map(capture).collect::<PyResult<_>>().map(Captures)
@@ -67,14 +67,13 @@ impl Captures {
 }
 
 impl Capture {
-    fn entries(holder: &Bound<'_, PyAny>, values: Bound<'_, PyTuple>) -> PyResult<Capture> {
+    fn entries(holder: Bound<'_, PyAny>, values: &Bound<'_, PyTuple>) -> Capture {
         let values = values.iter().map(Bound::unbind).collect();
-        if let Ok(list) = holder.cast::<PyList>() {
-            return Ok(Capture::List { list: list.clone().unbind(), elements: values });
-        }
-        match holder.cast::<PyDict>() {
-            Ok(dict) => Ok(Capture::Dict { dict: dict.clone().unbind(), entries: values }),
-            Err(_) => Err(PyTypeError::new_err("entries are those of a list or a dict")),
+        match holder.cast_into::<PyDict>() {
+            Ok(dict) => Capture::Dict { dict: dict.unbind(), entries: values },
+            Err(error) => {
+                Capture::Elements { container: error.into_inner().unbind(), elements: values }
+            }
         }
     }
 
@@ -94,9 +93,11 @@ impl Capture {
                 }
                 Err(error) => Err(error),
             },
-            Capture::List { list, elements } => {
-                let list = list.bind(py);
-                are_same(list.len(), list.iter(), elements)
+            Capture::Elements { container, elements } => {
+                let container = container.bind(py);
+                // An error says that another thread changes the container meanwhile.
+                let current = container.try_iter()?.map_while(Result::ok);
+                are_same(container.len()?, current, elements)
             }
             Capture::Dict { dict, entries } => {
                 let dict = dict.bind(py);
@@ -116,8 +117,8 @@ impl Capture {
                 visit.call(holder)?;
                 visit.call(value)
             }
-            Capture::List { list, elements } => {
-                visit.call(list)?;
+            Capture::Elements { container, elements } => {
+                visit.call(container)?;
                 elements.iter().try_for_each(|element| visit.call(element))
             }
             Capture::Dict { dict, entries } => {

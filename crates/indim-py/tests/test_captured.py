@@ -1,5 +1,6 @@
 """Objects from outside the arguments of a compiled function: each call compares them."""
 
+import collections
 import functools
 import importlib
 import types
@@ -219,6 +220,28 @@ def test_entries_of_lists_and_dicts():
     ):
         change()
         np.testing.assert_array_equal(f(X), network(X))
+
+
+def test_entries_of_sets_and_deques():
+    powers, history = {1, 2}, collections.deque([1.0], maxlen=2)
+
+    def function(x):
+        return sum(x**power for power in sorted(powers)) * history[-1] + len(history)
+
+    f = indim.jit(function)
+    for change in (
+        lambda: None,
+        lambda: powers.add(3),
+        lambda: powers.remove(1),
+        lambda: history.append(5.0),
+        lambda: history.append(6.0),
+        history.clear,
+    ):
+        change()
+        if history:
+            np.testing.assert_array_equal(f(X), function(X))
+    with pytest.raises(IndexError):
+        f(X)
 
 
 def test_what_helpers_and_compiled_functions_use():

@@ -2,13 +2,14 @@
 
 A trace is valid while these are unchanged: the compiled part compares the captures at each call. The search
 follows the code of the function and of the Python functions that it may call. It finds the names that the
-code reads, the attributes of the objects with these names that some code mentions, and the entries of lists
-and dicts.
+code reads, the attributes of the objects with these names that some code mentions, and the entries of lists,
+dicts, sets and deques.
 """
 
 from __future__ import annotations
 
 import builtins
+import collections
 import dis
 import functools
 import os
@@ -17,7 +18,10 @@ import sysconfig
 import types
 import warnings
 
-#: Lists and dicts of more entries, and captures beyond _MAX_CAPTURES, are not compared.
+#: The types of containers whose entries are compared.
+_CONTAINERS = (list, dict, set, collections.deque)
+
+#: Containers of more entries, and captures beyond _MAX_CAPTURES, are not compared.
 MAX_ENTRIES = 256
 _MAX_CAPTURES = 1000
 
@@ -26,7 +30,7 @@ MISSING = object()
 
 
 def read(kind, holder, key):
-    """The current value of a capture; for a list or dict, its entries in a tuple."""
+    """The current value of a capture; for a container, its entries in a tuple."""
     if kind == "name":
         return holder.get(key, MISSING)
     if kind == "attribute":
@@ -34,7 +38,7 @@ def read(kind, holder, key):
             return getattr(holder, key)
         except (AttributeError, ValueError):
             return MISSING
-    return tuple(holder) if isinstance(holder, list) else (*holder.keys(), *holder.values())
+    return (*holder.keys(), *holder.values()) if isinstance(holder, dict) else tuple(holder)
 
 
 def captures(function, objects):
@@ -117,7 +121,7 @@ class _Search:
             self.pending += [value.__func__, value.__self__]
         elif isinstance(value, functools.partial):
             self.pending += [value.func, *value.args, *value.keywords.values()]
-        elif type(value) in (list, dict):
+        elif type(value) in _CONTAINERS:
             self.entries(value)
         elif isinstance(value, tuple):
             self.pending.extend(value[:MAX_ENTRIES])
