@@ -559,7 +559,8 @@ class Tracer:
 
         Code with `indim.numpy` among its global names expects this, as in JAX.
         """
-        is_of_jax = any(value is sys.modules.get("indim.numpy") for value in frame.f_globals.values())
+        jax_numpy = sys.modules.get("indim.numpy")
+        is_of_jax = jax_numpy is not None and any(value is jax_numpy for value in frame.f_globals.values())
         if is_of_jax or _is_library(frame):
             return
         if self._memory is None:
