@@ -306,3 +306,30 @@ def test_a_number_is_no_label_of_a_column():
         assert list(function(numbers)) == [0, 2]
         with pytest.raises(TypeError, match="may be a row or a column"):
             function(mixed)
+
+
+def test_keyword_only_and_collected_arguments():
+    for call in (
+        lambda: indim.jit(lambda *, s: s + 1)(s=a),
+        lambda: indim.jit(lambda **options: options["s"] + 1)(s=a),
+        lambda: indim.jit(lambda *values, b: values[0] + b)(a, b=1),
+        lambda: indim.jit(lambda *, d: d["a"] + 1)(d=frame),
+    ):
+        pd.testing.assert_series_equal(call(), a + 1)
+    pd.testing.assert_series_equal(indim.jit(lambda *values: values[0] + values[1])(a, a), a + a)
+    pd.testing.assert_series_equal(indim.jit(np.sort)(a[::-1]), a[::-1].sort_values(), check_index=False)
+    assert indim.jit(np.mean)(a) == 2
+
+
+def test_labels_of_whole_frames_are_read_by_columns():
+    for numbers in (frame, TABLE[["x", "k"]]):
+        label = numbers.columns[0]
+        for function in (
+            lambda d, label=label: d[label] * 2 if label in d else d.iloc[0],
+            lambda d, label=label: {name: d[name] for name in d}[label] * 2,
+        ):
+            expected = numbers[label] * 2
+            pd.testing.assert_series_equal(indim.jit(function)(numbers), expected, check_names=False)
+    # An array that is computed from a DataFrame is iterated over as in NumPy.
+    rows = indim.jit(lambda d: sum(row for row in d * 2))(frame)
+    pd.testing.assert_series_equal(rows, frame.sum() * 2)

@@ -89,8 +89,22 @@ def chunked_program(text, counted=False, sliced=False):
 
 
 def run(compiled, arguments, out):
-    """The results of a compiled function. One that transforms another takes no option ``out``."""
-    return compiled(*arguments) if out is None else compiled(*arguments, out=out)
+    """The results of a compiled function for arguments in the order of its parameters."""
+    positional, keywords = [], {}
+    parameters = compiled._parameters
+    for position, value in enumerate(arguments):
+        name, kind, *_ = parameters[min(position, len(parameters) - 1)]
+        # Collected arguments are dicts: see `_signatures.py`.
+        if name.startswith("**"):
+            keywords |= value
+        elif name.startswith("*"):
+            positional += value.values()
+        elif kind == "keyword":
+            keywords[name] = value
+        else:
+            positional.append(value)
+    # A function that transforms another takes no option `out`.
+    return compiled(*positional, **keywords, **({} if out is None else {"out": out}))
 
 
 def refuse_out(out):

@@ -57,7 +57,8 @@ class PairReduction:
             arrays = self.combine(*(_part(arrays, axis, start, size // 2, 2) for start in (0, 1)))
 
     def _windows(self, blocks, axis, count, size, stride, step):
-        """``blocks`` are combinations of ``2**level`` elements, which windows share."""
+        """On each level ``blocks[i]`` combines the ``2**level`` elements from ``i`` on; overlapping windows
+        share them."""
         top, last = size.bit_length() - 1, None
         for level in range(top + 1):
             if size >> level & 1:

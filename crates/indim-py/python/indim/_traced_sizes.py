@@ -1,7 +1,7 @@
 """Slices and ranges by computed numbers, ``x[k:]`` and ``np.arange(k)``: a later stage knows their sizes.
 
-See `_data_stages.py`. Such a slice is a view in NumPy, so after a write into it the array itself is an error,
-and the other way round.
+See `_data_stages.py`. Such a slice is a view in NumPy: after a write into the slice, a read of the array is
+an error; after a write into the array, a read of the slice is one.
 """
 
 from __future__ import annotations

@@ -377,6 +377,7 @@ class Tracer:
 
     def __contains__(self, value):
         text = self._text_of_operand()
+        self._refuse_labels(isinstance(value, str), f"`{value!r} in {text}`")
         self._refuse("`in`", f"write np.any({text} == value), an array of one truth value, and return it")
 
     # NumPy calls these three for `array[0] = x`, and replaces their errors.
@@ -426,7 +427,15 @@ class Tracer:
             "np.stack([x, y]) for np.array([x, y])",
         )
 
+    def _refuse_labels(self, may_be_label, use):
+        """Raises ``LabelIndexError`` for a use of the labels of a whole DataFrame."""
+        if may_be_label and self._shape in self._recording.outermost().frame_shapes:
+            from ._views import LabelIndexError
+
+            raise LabelIndexError(f"{use} reads labels of columns, and the DataFrame is one array here")
+
     def __iter__(self):
+        self._refuse_labels(self._value_text.isidentifier(), f"iteration over `{self._value_text}`")
         # `len` makes the program valid for these sizes alone.
         if self._shape and len(self) <= LONGEST_ITERATION:
             return iter([self[index] for index in range(len(self))])
