@@ -98,7 +98,7 @@ def _names(table):
 @pytest.mark.parametrize("table", TABLES)
 def test_what_tables_refuse(table):
     for message, call in (
-        (r"`d\['t'\]` is a column of (String|string)", lambda: indim.jit(lambda d: d["t"])(table)),
+        (r"`d\['t'\]` is a .* of (String|string); indim", lambda: indim.jit(lambda d: d["t"])(table)),
         ("'q' is no column of `d`", lambda: indim.jit(lambda d: d["q"])(table)),
         ("`d` has no `mean`", lambda: indim.jit(lambda d: d.mean())(table)),
         ("would lack the columns 't'", lambda: indim.jit(lambda d: d)(table)),
@@ -109,6 +109,24 @@ def test_what_tables_refuse(table):
             call()
     with pytest.raises(TypeError, match=r"`d` is a polars LazyFrame.*`d.collect\(\)`"):
         indim.jit(lambda d: d["x"])(TABLES[0].lazy())
+
+
+def test_columns_without_numbers_say_what_to_write():
+    days = pa.array([1, 2]).cast(pa.timestamp("s"))
+    for value, message in (
+        (pl.Series(["a"]), "a polars Series of String; indim computes with numbers and bool$"),
+        (pl.Series([0]).cast(pl.Date), r"polars Series of Date; .* pass `x.to_physical\(\)`"),
+        (pl.Series([1]).cast(pl.Decimal(10, 2)), r"of Decimal.* pass `x.cast\(float\)`"),
+        (days, r"pyarrow TimestampArray of timestamp\[s\]; .* pass `x.cast\(\"int64\"\)`"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            indim.jit(lambda x: x + 1)(value)
+
+
+def test_rows_of_size_1_meet_longer_ones():
+    one = pl.Series("one", [1.0])
+    check(indim.add(one, SERIES), SERIES, [2, 3, 4])
+    check(indim.add(one, one), one, [2])
 
 
 _DICTIONARY = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([1, None]))

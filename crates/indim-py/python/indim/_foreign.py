@@ -146,7 +146,20 @@ def without_package(value, name):
     if not is_column(value):
         return value
     refuse_nulls(value, name)
-    return np.asarray(value)
+    array = np.asarray(value)
+    if array.dtype.kind not in "OMmSU":
+        return array
+    cls, dtype = type(value), getattr(value, "dtype", None) or value.type
+    advice = ""
+    if array.dtype.kind in "Mm":
+        counts = f"{name}.to_physical()" if _package(value) == "polars" else f'{name}.cast("int64")'
+        advice = f": pass `{counts}`, the counts of its unit"
+    elif "ecimal" in str(dtype):
+        advice = f': pass `{name}.cast({"float" if _package(value) == "polars" else repr("float64")})`'
+    raise TypeError(
+        f"`{name}` is a {_package(value)} {cls.__name__} of {dtype}; indim computes with numbers and bool"
+        f"{advice}"
+    )
 
 
 #: Packages with an engine.

@@ -95,10 +95,6 @@ def _columns(table, name, rows):
         except TypeError as error:
             refused[label] = str(error)
             continue
-        if array.dtype.kind not in "biufc":
-            dtype = getattr(column, "dtype", None) or column.type
-            refused[label] = f"`{text}` is a column of {dtype}; indim computes with numbers and bool"
-            continue
         kept[label] = _noted(array, column, rows)
     return Columns(name, kept, refused, type(table))
 
@@ -110,17 +106,19 @@ def _in_packages(parts, rows, computed):
     owners = {}
     for array, numbers in zip(operands, inputs):
         if numbers and id(array) in rows:
-            owners.setdefault(numbers[0], rows[id(array)])
+            # Rows of size 1 may meet longer ones.
+            owners.setdefault((numbers[0], len(array)), rows[id(array)])
     values = list(leaves_of(computed))
     for position, numbers in enumerate(outputs):
-        if len(numbers) == 1 and numbers[0] in owners:
-            values[position] = _like(owners[numbers[0]], values[position])
+        if len(numbers) == 1:
+            owner = owners.get((numbers[0], len(values[position])))
+            values[position] = values[position] if owner is None else _like(owner, values[position])
     return in_container(kind, keys, values)
 
 
 def _like(value, array):
     """An array as a Series or array of pyarrow like ``value``; itself, if its type is none of the package."""
-    if array.shape != (len(value),) or array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         return array
     if type(value).__module__.partition(".")[0] == "polars":
         return type(value)(value.name, array)
