@@ -74,8 +74,16 @@ struct Api {
     descr_from_type: DescrFromType,
     new_from_descr: NewFromDescr,
     set_base_object: SetBaseObject,
-    /// NumPy's type numbers of the element types of `ml_dtypes`, if that package is installed.
-    ml_dtypes: Vec<(c_int, DType)>,
+    /// NumPy's type numbers of the element types of `ml_dtypes`, if that package is installed. They are read
+    /// when they are first needed, because the import of the package takes longer than that of NumPy's table.
+    ml_dtypes: PyOnceLock<Vec<(c_int, DType)>>,
+}
+
+impl Api {
+    /// The type numbers of the element types of `ml_dtypes`.
+    fn ml_dtypes(&self, py: Python<'_>) -> &[(c_int, DType)] {
+        self.ml_dtypes.get_or_init(py, || ml_dtypes(py).unwrap_or_default())
+    }
 }
 
 // SAFETY: the table is part of a loaded module, never changes and is never freed.
@@ -108,7 +116,7 @@ fn load(py: Python<'_>) -> PyResult<Api> {
     let capsule = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
     let table = capsule.pointer_checked(None)?.cast::<*mut c_void>();
     // SAFETY: the capsule holds the table, whose entries at these positions have these types.
-    let mut api = unsafe {
+    let api = unsafe {
         Api {
             array_type: (*table.add(ARRAY_TYPE).as_ptr()).cast(),
             descr_from_type: core::mem::transmute::<*mut c_void, DescrFromType>(
@@ -120,14 +128,13 @@ fn load(py: Python<'_>) -> PyResult<Api> {
             set_base_object: core::mem::transmute::<*mut c_void, SetBaseObject>(
                 *table.add(SET_BASE_OBJECT).as_ptr(),
             ),
-            ml_dtypes: Vec::new(),
+            ml_dtypes: PyOnceLock::new(),
         }
     };
     let ndarray = py.import("numpy")?.getattr("ndarray")?;
     if api.array_type.cast() != ndarray.as_ptr() {
         return Err(PyImportError::new_err("NumPy's C interface is not the one that indim knows"));
     }
-    api.ml_dtypes = ml_dtypes(py).unwrap_or_default();
     Ok(api)
 }
 
@@ -143,8 +150,9 @@ fn ml_dtypes(py: Python<'_>) -> Option<Vec<(c_int, DType)>> {
     Some(all.filter_map(|&dtype| Some((number(dtype)?, dtype))).collect())
 }
 
-/// The element type of a NumPy type number. The width of C's `long` depends on the system.
-fn dtype_of_number(number: c_int, api: &Api) -> Option<DType> {
+/// The element type of a NumPy type number; of `ml_dtypes` only those that are `known`. The width of C's
+/// `long` depends on the system.
+fn dtype_of_number(number: c_int, known: &[(c_int, DType)]) -> Option<DType> {
     const LONG_IS_WIDE: bool = size_of::<core::ffi::c_long>() == 8;
     Some(match number {
         0 => DType::Bool,
@@ -165,28 +173,28 @@ fn dtype_of_number(number: c_int, api: &Api) -> Option<DType> {
         14 => DType::C64,
         15 => DType::C128,
         23 => DType::F16,
-        _ => return api.ml_dtypes.iter().find(|known| known.0 == number).map(|known| known.1),
+        _ => return known.iter().find(|known| known.0 == number).map(|known| known.1),
     })
 }
 
-fn number_of_dtype(dtype: DType, api: &Api) -> Option<c_int> {
-    if let Some((number, _)) = api.ml_dtypes.iter().find(|known| known.1 == dtype) {
-        return Some(*number);
-    }
+fn number_of_dtype(py: Python<'_>, dtype: DType, api: &Api) -> Option<c_int> {
     // `long` has the smaller numbers. If it has 64 bits, it is NumPy's int64.
-    (0..24).find(|&number| dtype_of_number(number, api) == Some(dtype))
+    let number = (0..24).find(|&number| dtype_of_number(number, &[]) == Some(dtype));
+    let of_package = || api.ml_dtypes(py).iter().find(|known| known.1 == dtype);
+    number.or_else(|| of_package().map(|known| known.0))
 }
 
 /// The current element type of an array; `None` for a type or byte order that the machine does not compute
-/// in.
+/// in, and for one of `ml_dtypes` before its types are read. Runs no Python code.
 ///
 /// # Safety
 /// `array` is a NumPy array, and the thread is attached.
-unsafe fn current_dtype(array: *mut ffi::PyObject, api: &Api) -> Option<DType> {
+unsafe fn current_dtype(py: Python<'_>, array: *mut ffi::PyObject, api: &Api) -> Option<DType> {
     // SAFETY: an array's element type is never null.
     let element_type = unsafe { &*(*array.cast::<RawArray>()).element_type };
     let foreign = if cfg!(target_endian = "little") { b'>' } else { b'<' } as c_char;
-    dtype_of_number(element_type.number, api).filter(|_| element_type.byte_order != foreign)
+    let known = api.ml_dtypes.get(py).map_or(&[][..], Vec::as_slice);
+    dtype_of_number(element_type.number, known).filter(|_| element_type.byte_order != foreign)
 }
 
 /// A NumPy array, and its element type when the operand was read.
@@ -212,7 +220,8 @@ pub(crate) enum ObjectKind<'py> {
 impl<'py> NumpyArray<'py> {
     /// Classifies an object without converting it.
     pub(crate) fn classify(object: &Bound<'py, PyAny>) -> PyResult<ObjectKind<'py>> {
-        let api = api(object.py())?;
+        let py = object.py();
+        let api = api(py)?;
         // SAFETY: the object and NumPy's array type are valid, and `Bound` proves that the thread is
         // attached.
         let is_array = unsafe {
@@ -223,7 +232,8 @@ impl<'py> NumpyArray<'py> {
             return Ok(ObjectKind::Other);
         }
         // SAFETY: the check above found an array, and `Bound` proves that the thread is attached.
-        Ok(match unsafe { current_dtype(object.as_ptr(), api) } {
+        let dtype = || unsafe { current_dtype(py, object.as_ptr(), api) };
+        Ok(match dtype().or_else(|| (!api.ml_dtypes(py).is_empty()).then(dtype).flatten()) {
             Some(dtype) => ObjectKind::Array(NumpyArray { object: object.clone(), dtype }),
             None => ObjectKind::Foreign,
         })
@@ -237,7 +247,7 @@ impl<'py> NumpyArray<'py> {
         let api = api(self.object.py())?;
         // SAFETY: the object of a `NumpyArray` is an array, and `Bound` proves that the thread is
         // attached.
-        let dtype = unsafe { current_dtype(self.object.as_ptr(), api) };
+        let dtype = unsafe { current_dtype(self.object.py(), self.object.as_ptr(), api) };
         self.dtype = dtype.ok_or_else(has_changed)?;
         Ok(())
     }
@@ -247,7 +257,7 @@ impl<'py> NumpyArray<'py> {
         let api = api(self.object.py())?;
         // SAFETY: the object of a `NumpyArray` is an array, and `Bound` proves that the thread is
         // attached.
-        match unsafe { current_dtype(self.object.as_ptr(), api) } {
+        match unsafe { current_dtype(self.object.py(), self.object.as_ptr(), api) } {
             Some(dtype) if dtype == self.dtype => Ok(()),
             _ => Err(has_changed()),
         }
@@ -263,7 +273,7 @@ impl<'py> NumpyArray<'py> {
     ) -> PyResult<Self> {
         let api = api(py)?;
         let dtype = array_type.dtype;
-        let number = number_of_dtype(dtype, api).ok_or_else(|| {
+        let number = number_of_dtype(py, dtype, api).ok_or_else(|| {
             PyTypeError::new_err(format!("NumPy has no {dtype}; `pip install ml_dtypes` adds it"))
         })?;
         let rank = array_type.shape.rank();

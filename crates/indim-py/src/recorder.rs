@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use indim::graph::{Index, Literal};
 use indim::text::{Binding, NumberProgram, Numbers};
 use indim::{ArrayType, GraphBuilder, GraphError, RuleSet, Value};
+use indim_graph::PaddedWindow;
 use indim_text::{CallAttribute, CallOperand, RecordedCall};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,7 +19,7 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use crate::computation::{Computation, Definition, Step};
 use crate::error::{ComputationError, computation_error};
 use crate::operand::{Operand, number};
-use crate::regions::{Body, RegionStep};
+use crate::regions::{Body, RegionKind, RegionStep};
 use crate::rule::rule_of_operations;
 use crate::transformation::{Transformation, Transformed};
 
@@ -114,6 +115,26 @@ impl Recorder {
             self.use_sizes();
         }
         Computation { outputs, ..computation }
+    }
+
+    /// Records a step over separately recorded functions. Messages call it `text`.
+    fn add_region<'py>(
+        &self,
+        py: Python<'py>,
+        functions: Vec<RecordedBody<'py>>,
+        operands: Vec<String>,
+        kind: RegionKind,
+        text: &str,
+    ) -> PyResult<Vec<ValueDescription<'py>>> {
+        let mut bodies = Vec::with_capacity(functions.len());
+        for (function, results, arguments, states) in functions {
+            let computation = self.function(&function, results);
+            let states = states.into_iter().map(|state| usize::try_from(state).ok()).collect();
+            bodies.push(Body { computation, arguments, states });
+        }
+        let step = RegionStep { names: Vec::new(), operands, bodies, kind };
+        let added = self.recording().region(step, text);
+        describe_all(py, added)
     }
 
     /// Ends the recording of a function within this one.
@@ -321,15 +342,43 @@ impl Recorder {
         limit: Option<u64>,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
-        let mut bodies = Vec::with_capacity(functions.len());
-        for (function, results, arguments, states) in functions {
-            let computation = self.function(&function, results);
-            let states = states.into_iter().map(|state| usize::try_from(state).ok()).collect();
-            bodies.push(Body { computation, arguments, states });
-        }
-        let step = RegionStep { names: Vec::new(), operands, bodies, limit };
-        let added = self.recording().region(step, text);
-        describe_all(py, added)
+        let kind = limit.map_or(RegionKind::Branch, RegionKind::Loop);
+        self.add_region(py, functions, operands, kind, text)
+    }
+
+    /// Records a reduction of arrays by a recorded function of accumulators and elements, which are its
+    /// states. `operands` are the names of the arrays, then of their initial values. Messages call the step
+    /// `text`.
+    fn reduction<'py>(
+        &self,
+        py: Python<'py>,
+        function: RecordedBody<'py>,
+        operands: Vec<String>,
+        axes: Vec<i64>,
+        text: &str,
+    ) -> PyResult<Vec<ValueDescription<'py>>> {
+        self.use_sizes();
+        self.add_region(py, vec![function], operands, RegionKind::Reduction(axes), text)
+    }
+
+    /// Like `reduction`, of the windows of each axis: size, stride, dilation, dilation of the axis, and the
+    /// padding before and after it.
+    fn window_reduction<'py>(
+        &self,
+        py: Python<'py>,
+        function: RecordedBody<'py>,
+        operands: Vec<String>,
+        windows: Vec<(usize, usize, usize, usize, i64, i64)>,
+        text: &str,
+    ) -> PyResult<Vec<ValueDescription<'py>>> {
+        self.use_sizes();
+        let windows =
+            windows.into_iter().map(|(size, stride, dilation, base_dilation, low, high)| {
+                let is_reversed = false;
+                PaddedWindow { size, stride, dilation, base_dilation, low, high, is_reversed }
+            });
+        let kind = RegionKind::WindowReduction(windows.collect());
+        self.add_region(py, vec![function], operands, kind, text)
     }
 
     /// Records that the function reads sizes.

@@ -1,36 +1,50 @@
-//! Loops and branches as steps of a computation: separately recorded functions as their bodies.
+//! Loops, branches and reductions as steps of a computation: separately recorded functions as their bodies.
 
 use std::collections::HashMap;
 
-use indim::graph::RegionBody;
+use indim::graph::{RegionBody, VariadicReduction};
 use indim::text::Binding;
 use indim::{ArrayType, GraphBuilder, Value};
+use indim_graph::PaddedWindow;
 
 use crate::computation::Computation;
 use crate::error::ComputationError;
 use crate::operand::OperandType;
 
-/// A recorded function of a loop or branch.
+/// A recorded function of a loop, branch or reduction.
 #[derive(Debug, Clone)]
 pub(crate) struct Body {
     pub(crate) computation: Computation,
     /// The names of the outer values that the parameters stand for.
     pub(crate) arguments: Vec<String>,
-    /// For each parameter the state of the loop that it stands for, if it is one.
+    /// For each parameter the state of the loop that it stands for, if it is one. The states of a reduction
+    /// are the accumulators, then the elements.
     pub(crate) states: Vec<Option<usize>>,
 }
 
-/// A loop or branch.
+/// A loop, branch or reduction.
 #[derive(Debug, Clone)]
 pub(crate) struct RegionStep {
     /// The names of its results in later steps.
     pub(crate) names: Vec<String>,
-    /// The names of the initial states of a loop, or of the index of a branch.
+    /// The names of the initial states of a loop, of the index of a branch, or of the arrays that are reduced
+    /// and their initial values.
     pub(crate) operands: Vec<String>,
-    /// The condition and the body of a loop, or the bodies of a branch.
+    /// The condition and the body of a loop, the bodies of a branch, or the body of a reduction.
     pub(crate) bodies: Vec<Body>,
-    /// The maximum number of steps of a loop; `None` for a branch.
-    pub(crate) limit: Option<u64>,
+    pub(crate) kind: RegionKind,
+}
+
+/// The kind of a region step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RegionKind {
+    /// A loop, with its maximum number of steps.
+    Loop(u64),
+    Branch,
+    /// A reduction along these axes.
+    Reduction(Vec<i64>),
+    /// A reduction of the windows of each axis.
+    WindowReduction(Vec<PaddedWindow>),
 }
 
 impl RegionStep {
@@ -47,15 +61,30 @@ impl RegionStep {
     ) -> Result<Vec<Value>, ComputationError> {
         let operands: Vec<Value> =
             self.operands.iter().map(|name| array_value(values, name)).collect();
-        let states = if self.limit.is_some() { &operands[..] } else { &[] };
-        let bodies = self.bodies.iter().map(|body| body.build(builder, states, values));
-        let bodies = bodies.collect::<Result<Vec<RegionBody>, ComputationError>>()?;
-        Ok(match (self.limit, &bodies[..], &operands[..]) {
-            (Some(limit), [condition, body], _) => {
-                builder.loop_of(limit, &operands, condition, body)?
+        let (arrays, initial) = operands.split_at(operands.len() / 2);
+        let states = match &self.kind {
+            RegionKind::Loop(_) => operands.clone(),
+            RegionKind::Branch => Vec::new(),
+            // Accumulators and elements are numbers of the types of the initial values.
+            RegionKind::Reduction(_) | RegionKind::WindowReduction(_) => {
+                [initial, initial].concat()
             }
-            (_, _, [index, ..]) => builder.branch_between(index, &bodies)?,
-            _ => unreachable!("invariant: a branch has an index"),
+        };
+        let bodies = self.bodies.iter().map(|body| body.build(builder, &states, values));
+        let bodies = bodies.collect::<Result<Vec<RegionBody>, ComputationError>>()?;
+        Ok(match (&self.kind, &bodies[..], &operands[..]) {
+            (RegionKind::Loop(limit), [condition, body], _) => {
+                builder.loop_of(*limit, &operands, condition, body)?
+            }
+            (RegionKind::Reduction(axes), [body], _) => {
+                VariadicReduction::new(builder, body, arrays, initial)?.reduce(axes)?
+            }
+            (RegionKind::WindowReduction(windows), [body], _) => {
+                let windows: Vec<_> = windows.iter().copied().enumerate().collect();
+                VariadicReduction::new(builder, body, arrays, initial)?.reduce_windows(&windows)?
+            }
+            (RegionKind::Branch, _, [index, ..]) => builder.branch_between(index, &bodies)?,
+            _ => unreachable!("invariant: the recorder gives each kind its bodies and operands"),
         })
     }
 
@@ -66,7 +95,7 @@ impl RegionStep {
                 && x.computation.is_same(&y.computation)
         };
         (&self.names, &self.operands) == (&other.names, &other.operands)
-            && self.limit == other.limit
+            && self.kind == other.kind
             && self.bodies.len() == other.bodies.len()
             && self.bodies.iter().zip(&other.bodies).all(is_same)
     }
@@ -78,7 +107,8 @@ impl RegionStep {
 }
 
 impl Body {
-    /// Builds the condition or the body of a loop over `states`; without states, the body of a branch.
+    /// Builds the condition or body of a loop or reduction over `states`; without states, the body of a
+    /// branch.
     fn build(
         &self,
         builder: &GraphBuilder,

@@ -86,7 +86,7 @@ before = set(sys.modules)
 import indim
 new = set(sys.modules) - before
 assert not new & {{f"indim.{{name}}" for name in {late}}}, new
-assert not new & {{"dataclasses", "hashlib", "html", "json", "pandas", "scipy"}}, new
+assert not new & {{"dataclasses", "hashlib", "html", "json", "ml_dtypes", "pandas", "scipy"}}, new
 assert set(dir(indim)) >= {{*{late}, "detect_number_of_cores", "jit"}}
 for name in {late}:
     assert getattr(indim, name) is sys.modules[f"indim.{{name}}"]

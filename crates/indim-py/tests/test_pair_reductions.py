@@ -165,3 +165,36 @@ def test_the_advice_for_differences():
         lax.reduce(np.ones(3), 0.0, lambda a, b: a - b, (0,))
     with pytest.raises(ValueError, match=r"`y - x` is not .*write indim.scan"):
         lax.reduce(np.ones(3), 0.0, lambda a, b: b - a, (0,))
+
+
+def test_the_function_gets_numbers():
+    shapes = []
+
+    def combine(x, y):
+        shapes.append((x.shape, y.shape, x.dtype))
+        return x + y - x * y
+
+    lax.reduce(np.full((3, 4), 0.5, "f4"), 0.0, combine, (0,))
+    lax.reduce_window(np.full((3, 4), 0.5, "f4"), 0.0, combine, (2, 2))
+    assert set(shapes) == {((), (), np.dtype("f4"))} and len(shapes) == 2
+
+
+def test_values_from_outside_and_derivatives_in_them():
+    x, table = np.array([0.1, 0.2, 0.3]), np.array([0.5, 2.0])
+
+    def function(x, k):
+        return lax.reduce(x, k, lambda a, b: a + b - a * b * k * table[0], (0,))
+
+    def expected(x, k):
+        combine = lambda a, b: a + b - a * b * k * 0.5  # noqa: E731
+        return combine(k, combine(combine(x[0], x[1]), x[2]))
+
+    np.testing.assert_allclose(indim.jit(function)(x, 0.1), expected(x, 0.1))
+    slope = (expected(x, 0.1 + 1e-6) - expected(x, 0.1 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(indim.grad(function, 1)(x, 0.1), slope, rtol=1e-8)
+    many = indim.vmap(function, (None, 0))(x, np.array([0.1, 0.2]))
+    np.testing.assert_allclose(many, [expected(x, 0.1), expected(x, 0.2)])
+    f = indim.jit(function)
+    for size in (3, 2, 5, 3):
+        line = np.linspace(0, 0.5, size)
+        np.testing.assert_allclose(f(line, 0.1), indim.jit(function)(line, 0.1), rtol=0)

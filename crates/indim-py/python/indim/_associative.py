@@ -12,8 +12,9 @@ from ._foreign import package_of
 from ._functions import asarray, recorded
 from ._jit import jit
 from ._loops import record_or_run
+from ._regions import Body
 from ._shape_functions import axis_index, weakly_promoted
-from ._tracing import ACCUMULATIONS, running_recording
+from ._tracing import ACCUMULATIONS, running, running_recording
 from ._trees import filled, leaves_like, leaves_of, shown
 
 #: Elements that are combined one after another; their totals are scanned in runs again.
@@ -104,8 +105,17 @@ def _recorded_scan(functions, axis, reverse, recording, elems):
         return [asarray(leaf) for leaf in leaves]
 
     leaves = [recording.tracer(recorded(leaf), "elems") for leaf in leaves_of(elems)]
-    _associativity.check("associative_scan", fn, recording, elems, leaves)
+    _check(fn, recording, elems, leaves)
     return filled(elems, _along(combine, leaves, axis, reverse))
+
+
+def _check(fn, recording, elems, leaves):
+    """Refuses a function that is not associative, as far as that is known."""
+    body = Body(recording, "the function of associative_scan")
+    with running(body.recording):
+        left, right = ([body.recording.parameter(leaf, name) for leaf in leaves] for name in "xy")
+        results = leaves_like(elems, fn(filled(elems, left), filled(elems, right)))
+        _associativity.check("associative_scan", results or (), left, right)
 
 
 def linear_recurrence(a, b, axis=-1, *, initial=None, reverse=False):

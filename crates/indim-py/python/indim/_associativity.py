@@ -5,9 +5,7 @@ The readers of StableHLO and HLO refuse bodies by the same rule (``not_associati
 
 from __future__ import annotations
 
-from ._regions import _Body
-from ._tracing import Tracer, running
-from ._trees import filled, leaves_like
+from ._tracing import Tracer
 
 #: Operations whose result depends on the order: the operator, and the functions of NumPy and of ``lax``.
 _NOT_ASSOCIATIVE = {
@@ -26,15 +24,10 @@ _INSTEAD = {
 }
 
 
-def check(name, function, outer, tree, arrays):
-    """Raises ``ValueError`` if a result of ``function`` is one operation that is not associative, of a leaf
-    of one argument and the same leaf of the other. Both are like ``tree``, of the types of ``arrays``."""
-    body = _Body(outer, f"the function of {name}")
-    with running(body.recording):
-        first, second = ([body.recording.parameter(array, letter) for array in arrays] for letter in "xy")
-        results = leaves_like(tree, function(filled(tree, first), filled(tree, second)))
-    # The caller refuses other containers.
-    for result, x, y in zip(results or (), first, second):
+def check(name, results, first, second):
+    """Raises ``ValueError`` if a result of a function is one operation that is not associative, of a leaf of
+    its first argument and the same leaf of the second."""
+    for result, x, y in zip(results, first, second):
         found = _operation(result, x, y) if isinstance(result, Tracer) else None
         if found is not None:
             instead = None if name == "associative_scan" else _INSTEAD.get(found)

@@ -23,7 +23,7 @@ def while_loop(functions, limit, outer, init):
     condition = _condition(
         outer, "while_loop", initial, names, lambda *states: condition_of(filled(init, states))
     )
-    body = _Body(outer, "the body of while_loop")
+    body = Body(outer, "the body of while_loop")
     with running(body.recording):
         states = body.states(initial, names)
         results = body.results(init, body_of(filled(init, states)), "state", initial)
@@ -39,7 +39,7 @@ def fori_loop(functions, outer, arguments):
     initial = [_value(outer, lower), *_values(outer, init)]
     names = ["i", *_names(init, "state")]
     condition = _condition(outer, "fori_loop", initial, names, lambda i, *_: i < upper)
-    body = _Body(outer, "the body of fori_loop")
+    body = Body(outer, "the body of fori_loop")
     with running(body.recording):
         i, *states = body.states(initial, names)
         results = body.results(init, body_of(i, filled(init, states)), "state", initial[1:])
@@ -53,7 +53,7 @@ def scan(functions, steps, reverse, outer, arguments):
     init, xs = arguments
     initial = [_value(outer, 0), *_values(outer, init)]
     arrays = [_not_empty(array) for array in _values(outer, xs)]
-    body = _Body(outer, "the function of scan")
+    body = Body(outer, "the function of scan")
     with running(body.recording):
         names = ["i", *_names(init, "carry")]
         step, *states = body.states(initial, names)
@@ -102,7 +102,7 @@ def _record_branch(outer, name, index, functions, operands):
     operands = mapped(operands, lambda leaf: leaf if is_number(leaf) else _value(outer, leaf))
     bodies, first, types = [], None, None
     for function in functions:
-        body = _Body(outer, f"a branch of {name}", is_branch=True)
+        body = Body(outer, f"a branch of {name}", is_branch=True)
         with running(body.recording):
             returned = function(*mapped(operands, body.lift))
             if first is None:
@@ -114,7 +114,7 @@ def _record_branch(outer, name, index, functions, operands):
     return filled(first, [Tracer(outer, value) for value in descriptions])
 
 
-class _Body:
+class Body:
     """A function recorded within the recording ``outer``; some parameters stand for states."""
 
     def __init__(self, outer, name, is_branch=False):
@@ -172,7 +172,7 @@ def _changed_type(name, path, first, result):
 
 def _condition(outer, name, initial, names, function):
     """The recorded condition of a loop over these states."""
-    body = _Body(outer, f"the condition of {name}")
+    body = Body(outer, f"the condition of {name}")
     with running(body.recording):
         result = _result(body.recording, function(*body.states(initial, names)))
         if result._shape:

@@ -31,8 +31,8 @@ def reduce(operands, init_values, computation, dimensions):
     """The elements along axes combined by ``computation(x, y)``, which begins with ``init_values``.
 
     ``operands`` is an array, or a tree of arrays of one shape that are reduced together; ``computation`` then
-    takes two such trees and returns one. It is associative, and computes with whole arrays. Elements are
-    combined by pairs of neighbours.
+    takes two such trees of numbers, an accumulator and an element, and returns one. It is associative.
+    Elements are combined by pairs of neighbours.
 
     >>> import indim, numpy as np
     >>> lax = indim.lax
