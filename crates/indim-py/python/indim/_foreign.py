@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def refuse(value, name):
             return _raise(value, name, advice(value, name))
     if hasattr(type(value), "__dask_graph__"):
         return _raise(value, name, _dask(value, name))
-    if hasattr(type(value), "chunks"):
+    if hasattr(type(value), "chunks") or isinstance(value, Mapping):
         return _raise(value, name, _stored(value, name))
 
 
@@ -190,7 +191,8 @@ def _raise(value, name, advice):
     if advice is not None:
         cls = type(value)
         error = ForeignArrayError if _is_for_engine(value) else TypeError
-        raise error(f"`{name}` is a {cls.__module__.partition('.')[0]} {cls.__name__}, {advice}")
+        package = cls.__module__.partition(".")[0].replace("builtins", "Python")
+        raise error(f"`{name}` is a {package} {cls.__name__}, {advice}")
 
 
 def _is_for_engine(value):
@@ -219,15 +221,15 @@ def _dask(value, name):
             f"`{name}.map_partitions(f)`, or load it yourself, `{name}.compute().to_numpy()`"
         )
     return (
-        f"which would be loaded whole: pass it as an argument, and the result is a Dask array; or load it "
-        f"yourself, `{name}.compute()`"
+        f"which would be loaded whole: pass it to a compiled function, and the result is a Dask array; or load "
+        f"it yourself, `{name}.compute()`"
     )
 
 
 def _cubed(value, name):
     return (
-        f"which would be loaded whole: pass it as an argument, and the result is a Cubed array; or load it "
-        f"yourself, `{name}.compute()`"
+        f"which would be loaded whole: pass it to a compiled function, and the result is a Cubed array; or load "
+        f"it yourself, `{name}.compute()`"
     )
 
 

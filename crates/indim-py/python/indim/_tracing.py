@@ -278,6 +278,11 @@ _OF_CHOICES = (
 )
 
 
+_OF_TRUTH = (
+    "write `(a < x) & (x < b)` for `a < x < b`, and `&`, `|` and `~` for and, or and not; " + _OF_CHOICES
+)
+
+
 class Tracer:
     """Stands for an array while a function is traced."""
 
@@ -368,7 +373,7 @@ class Tracer:
         advice = _elements_advice.of_scikit_learn(frame)
         if advice is None and _captured.is_call(frame):
             advice = _elements_advice.of_names(frame, ("max", "min", "sorted"))
-        self._refuse("a truth value", advice)
+        self._refuse("a truth value", advice or _OF_TRUTH)
 
     def __format__(self, specification):
         if specification:
