@@ -214,3 +214,30 @@ def test_mistakes_name_what_to_do():
     h.defvjp(lambda k, x: (x, None), lambda k, _, g: (g,))
     with pytest.raises(TypeError, match="in nondiff_argnums, and a traced value"):
         indim.grad(lambda x: np.sum(h(x, x)))(X)
+
+
+def test_arrays_from_outside_are_whole_in_every_element_of_a_batch():
+    @indim.custom_jvp
+    def weighted(weights, x):
+        return np.sum(weights * x**2)
+
+    @weighted.defjvp
+    def weighted_jvp(primals, tangents):
+        (weights, x), (weights_tangent, x_tangent) = primals, tangents
+        change = np.sum(2 * weights * x * x_tangent) + np.sum(weights_tangent * x**2)
+        return weighted(weights, x), change
+
+    # As many weights as elements of the batch.
+    for weights in (np.array([1.0, 10.0, 100.0]), np.float64(111.0), 111.0):
+
+        def total(xs):
+            return np.sum(indim.vmap(lambda x: weighted(weights, x))(xs))
+
+        np.testing.assert_array_equal(indim.grad(total)(np.ones(3)), [222.0] * 3)
+
+
+def test_hessians_through_functions_of_outside_arrays():
+    a = np.array([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0], [1.0, 0.0, 4.0]])
+    hessian = indim.hessian(lambda x: x @ np.linalg.solve(a, x))(np.ones(3))
+    inverse = np.linalg.inv(a)
+    np.testing.assert_allclose(hessian, inverse + inverse.T, rtol=1e-12, atol=1e-15)

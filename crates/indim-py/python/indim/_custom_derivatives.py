@@ -13,6 +13,7 @@ import numpy as np
 
 from ._custom_cuts import cut, zero_of
 from ._gradients import traced_pullback
+from ._numbers import Number
 from ._signatures import signature_of
 from ._tracing import Tracer, has_tracer, resumed, running_recording
 from ._transformed import name_of
@@ -104,13 +105,18 @@ def _is_differentiated(recording):
 def _called_by_element(batch, custom, inner):
     """The results of a call for one element of a batch. The recording around computes them for all elements,
     so that it can differentiate the call."""
-    recording = batch.recording
-    tracers = [leaf for leaf in leaves_of(inner) if isinstance(leaf, Tracer)]
-    values = iter(batch.values([recording.lift(leaf) for leaf in tracers], [0] * len(tracers)))
-    arguments = mapped(inner, lambda leaf: next(values) if isinstance(leaf, Tracer) else leaf)
+    recording, name = batch.recording, custom.__qualname__
+    # Arrays from outside get a batch axis too.
+    arrays = [recording.tracer(leaf, name) for leaf in leaves_of(inner) if _is_array(leaf)]
+    values = iter(batch.values(arrays, [0] * len(arrays)))
+    arguments = mapped(inner, lambda leaf: next(values) if _is_array(leaf) else leaf)
     with resumed(recording.outer):
         results = Batched(custom)(*arguments)
     return mapped(results, lambda leaf: batch.parameter(leaf, 0))
+
+
+def _is_array(leaf):
+    return isinstance(leaf, Tracer) or (hasattr(leaf, "__array__") and not isinstance(leaf, Number))
 
 
 class _Bound:

@@ -221,15 +221,15 @@ def _dask(value, name):
             f"`{name}.map_partitions(f)`, or load it yourself, `{name}.compute().to_numpy()`"
         )
     return (
-        f"which would be loaded whole: pass it to a compiled function, and the result is a Dask array; or load "
-        f"it yourself, `{name}.compute()`"
+        f"which would be loaded whole: pass it to a compiled function, and the result is a Dask array; or "
+        f"load it yourself, `{name}.compute()`"
     )
 
 
 def _cubed(value, name):
     return (
-        f"which would be loaded whole: pass it to a compiled function, and the result is a Cubed array; or load "
-        f"it yourself, `{name}.compute()`"
+        f"which would be loaded whole: pass it to a compiled function, and the result is a Cubed array; or "
+        f"load it yourself, `{name}.compute()`"
     )
 
 
