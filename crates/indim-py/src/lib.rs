@@ -35,7 +35,7 @@
 //! - `pool.rs`: the thread pool, made at its first use, with a size that users choose; the memory limit of a
 //!   run;
 //! - `recorder.rs`: recording the operations of a Python function, one by one, with their types;
-//! - `regions.rs`: loops and branches as steps of a computation: separately recorded functions as their
+//! - `regions.rs`: loops, branches and reductions as steps of a computation: recorded functions as their
 //!   bodies;
 //! - `rule.rs`: the rules by their names in Python;
 //! - `rules.rs`: functions on rules: shapes, conversions between rule sets, explanations, the oracle;
