@@ -117,10 +117,8 @@ impl ProductPlan {
         let sizes = [rows.size, columns.size, summed.size];
         let multiply_adds = sizes.into_iter().fold(batch.size, usize::saturating_mul);
         let mut groups = FactorGroups::default();
-        for (group_kernels, count) in Kernels::for_groups(product, level) {
-            if method.is_short_dots() {
-                break;
-            }
+        let in_groups = !method.is_short_dots();
+        for (group_kernels, count) in Kernels::for_groups(product, level).filter(|_| in_groups) {
             if let Some((axes, factor_groups)) = summed.group_elements(count)
                 && group_kernels.supports([&rows, &columns, &axes], factor_groups)
             {

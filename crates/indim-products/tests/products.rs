@@ -117,6 +117,24 @@ fn batches_of_short_dot_products_run_along_the_batch() {
         let expected = if length == 1 { "Stencils" } else { "ColumnDots" };
         assert_eq!(method(&contiguous(F32, 1000, 1, length)), expected, "{length}");
     }
+    // Each result packs its factors if they are widened: a few do, register tiles pack them once for all.
+    let matrices = |dtype: DType, side: usize, length: usize| {
+        let (n, k) = (side as isize, length as isize);
+        let bytes = [dtype.size() as isize; 3];
+        let axes = vec![
+            axis(AxisClass::Batch, 1000, [n * k, n * k, n * n], bytes),
+            axis(AxisClass::Row, side, [k, 0, n], bytes),
+            axis(AxisClass::Column, side, [0, 1, 1], bytes),
+            axis(AxisClass::Summed, length, [1, n, 0], bytes),
+        ];
+        let compute = if dtype == DType::F16 { DType::F32 } else { dtype };
+        method(&Product { x: dtype, y: dtype, compute, out: dtype, axes })
+    };
+    for dtype in [DType::I8, DType::U8, DType::F16] {
+        assert_eq!(matrices(dtype, 4, 8), "Tiles", "{dtype}");
+        assert_eq!(matrices(dtype, 3, 3), "BatchDots", "{dtype}");
+    }
+    assert_eq!(matrices(DType::F32, 4, 8), "BatchDots");
 }
 
 /// Lengths of one block: within a group of indices, a chain, and a block.
