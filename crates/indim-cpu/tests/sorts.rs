@@ -187,6 +187,31 @@ fn long_rows_have_the_same_bits_for_any_number_of_threads() {
     }
 }
 
+/// Keys that are farther apart than a word with a position has bits for, and differ in the lowest bits.
+#[test]
+fn positions_of_keys_far_apart_are_exact() {
+    for length in [2_usize, 100, 128, 150] {
+        let key = |index: usize| match index % 3 {
+            0 => i64::MIN + (index * 7 % 5) as i64,
+            1 => i64::MAX - (index * 11 % 7) as i64,
+            _ => (index * 13 % 3) as i64,
+        };
+        let keys: Vec<i64> = (0..13 * length).map(key).collect();
+        let mut expected = Vec::new();
+        for row in keys.chunks(length) {
+            let mut positions: Vec<i64> = (0..length as i64).collect();
+            positions.sort_by_key(|&position| row[position as usize]);
+            expected.extend(positions);
+        }
+        let x = Array::new([13, length], keys).unwrap();
+        let b = GraphBuilder::new();
+        let v = b.parameter("x", DType::I64, [13, length]).unwrap();
+        let graph = b.finish(&[b.argsort(v, 1, false).unwrap()]).unwrap();
+        let expected = bits(&[Array::new([13, length], expected).unwrap()]);
+        assert_eq!(run(&graph, &CompileOptions::default(), &[x]), expected, "{length}");
+    }
+}
+
 #[test]
 fn several_keys_order_what_is_equal_in_those_before() {
     let shape = [6, 50];

@@ -5,7 +5,7 @@
 //! only its `run/compile.rs` chooses one.
 
 use core::fmt;
-use core::ops::Range;
+use core::ops::{ControlFlow, Range};
 use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
@@ -233,11 +233,14 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Elements of a full tile.
     fn tile_elements(&self) -> usize;
 
-    /// Initialises the shared memory that all tiles read. A run calls this once, before its first tile.
+    /// Initialises the shared memory that all tiles read, until `progress` stops the run. A run calls this
+    /// once, before its first tile.
     ///
     /// # Safety
     /// Like [`BoundNest::run`], for all tiles, except that `prepare` has not run.
-    unsafe fn prepare(&self, _: &Bases<'_>) {}
+    unsafe fn prepare(&self, _: &Bases<'_>, _progress: &TileProgress<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 
     /// Runs some of the tiles.
     ///
@@ -256,6 +259,23 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// - the processor has the level for which the nest was compiled.
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>);
 
+    /// Runs some of the tiles until `progress` stops the run. A nest with tiles of more than a few
+    /// milliseconds reports their elements while they run.
+    ///
+    /// # Safety
+    /// Like [`BoundNest::run`].
+    unsafe fn run_with_progress(
+        &self,
+        bases: &Bases<'_>,
+        tiles: Range<usize>,
+        progress: &TileProgress<'_>,
+    ) -> ControlFlow<()> {
+        let elements = tiles.len() * self.tile_elements();
+        // SAFETY: the caller has the same obligations.
+        unsafe { self.run(bases, tiles) }
+        progress(elements)
+    }
+
     /// Combines the partial results in shared memory into the outputs. A run calls this once, after its last
     /// tile.
     ///
@@ -267,6 +287,10 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Counts the memory of the binding. The code is not included.
     fn count_bytes(&self, memory_use: &mut MemoryUse);
 }
+
+/// Receives the number of elements computed since its last call, and may stop the run. Any thread may call
+/// it.
+pub type TileProgress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 
 /// The addresses of a run.
 pub struct Bases<'a> {

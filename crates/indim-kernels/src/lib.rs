@@ -2,19 +2,23 @@
 //!
 //! - `kernel/`: one operation over one block, the folds of reductions, arg-reductions, strided copies,
 //!   and sorts of columns;
+//! - `packed_words.rs`: keys packed with positions into words;
 //! - `sort_keys.rs`: sort keys: unsigned integers that compare like the elements;
-//! - `sort_order.rs`: stable sorts of lists by their keys: comparison sorts and radix sorts.
+//! - `sort_order.rs`: stable sorts of lists by their keys: comparison sorts and radix sorts;
+//! - `sort_positions.rs`: stable sorts of the positions of elements.
 //!
 //! Kernels compute the definitions of `indim-ops`, vectorised by the compiler. Their compilation
 //! dominates the build, so they have a crate of their own, which changes to the executors do not
-//! rebuild. At the level of AVX-512 the functions of AVX2 run.
+//! rebuild. At the level of AVX-512 the functions of AVX2 run, except sorts.
 //!
 //! Unsafe code stands only in `kernel/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod kernel;
+mod packed_words;
 mod sort_keys;
 mod sort_order;
+mod sort_positions;
 
 pub use kernel::arg_reduce::{ArgReduceFn, ArgReduceFunctions, ArgReduceRows, ColumnExtremes};
 pub use kernel::fold::{FoldFn, FoldedRows};
@@ -26,4 +30,5 @@ pub use kernel::{
     fold_function, row_fold_function, sort_columns_function, strided_copy_function,
 };
 pub use sort_keys::{SortElement, SortKey};
-pub use sort_order::{SortScratch, count_bytes};
+pub use sort_order::{SortProgress, SortScratch, count_bytes, max_passes};
+pub use sort_positions::{KeyedPosition, SortPosition, position_column_bytes, sort_positions};

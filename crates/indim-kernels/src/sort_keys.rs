@@ -18,6 +18,9 @@ pub trait SortKey: Copy + Ord + Default + BitXor<Output = Self> + Send + 'static
     /// A key with a position, ordered by the key and then by the position.
     type WithPosition: Copy + Ord + 'static;
 
+    /// The key as a 64-bit number; `None` for longer keys.
+    fn word(self) -> Option<u64>;
+
     /// The digit for a radix sort: `bits` bits from bit `shift` on.
     fn digit(self, shift: u32, bits: u32) -> usize;
 
@@ -35,6 +38,11 @@ macro_rules! keys {
             const MAX: $type = $type::MAX;
             const SIGN: $type = 1 << ($type::BITS - 1);
             type WithPosition = $wide;
+
+            #[inline(always)]
+            fn word(self) -> Option<u64> {
+                Some(u64::from(self))
+            }
 
             #[inline(always)]
             fn digit(self, shift: u32, bits: u32) -> usize {
@@ -61,6 +69,11 @@ impl SortKey for u128 {
     const MAX: u128 = u128::MAX;
     const SIGN: u128 = 1 << 127;
     type WithPosition = (u128, u32);
+
+    #[inline(always)]
+    fn word(self) -> Option<u64> {
+        None
+    }
 
     #[inline(always)]
     fn digit(self, shift: u32, bits: u32) -> usize {

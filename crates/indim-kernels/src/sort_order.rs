@@ -3,6 +3,9 @@
 //! Short lists take a comparison sort of keys packed with their positions. Longer lists take a radix sort,
 //! from the least significant digit on; a digit that is the same in all keys is skipped.
 
+use core::ops::ControlFlow;
+
+use crate::packed_words::WordPacking;
 use crate::sort_keys::SortKey;
 
 /// Minimum length of a list whose radix sort has digits of 11 bits, which need fewer passes but a larger
@@ -17,9 +20,24 @@ const MAX_COMPARISON_SORT_LENGTH: usize = 512;
 /// takes a pass for each byte.
 const COMPARISON_SORT_LENGTH_PER_BYTE: usize = 24;
 
+/// Items of a pass between two calls of the function that may stop a sort.
+pub(crate) const ITEMS_PER_CALL: usize = 1 << 14;
+
+/// Receives the number of items that passes of a sort have moved or read since its last call, and may stop
+/// the sort. Short lists are sorted without a call.
+pub type SortProgress<'a> = dyn FnMut(usize) -> ControlFlow<()> + 'a;
+
+/// Upper bound of the passes of a sort over its items, with keys of `size` bytes.
+pub const fn max_passes(size: usize) -> usize {
+    // One pass looks for items out of order, one counts digits, one makes a second list, and one may copy
+    // the items back.
+    4 + size
+}
+
 /// Scratch memory of sorts, reused for several lists.
 pub struct SortScratch<I, K: SortKey> {
     item_buffer: Vec<I>,
+    words: Vec<u64>,
     packed: Vec<K::WithPosition>,
     /// For each digit and each of its values, the number of items; during a pass, the position of the next
     /// item with this value.
@@ -28,7 +46,12 @@ pub struct SortScratch<I, K: SortKey> {
 
 impl<I, K: SortKey> Default for SortScratch<I, K> {
     fn default() -> Self {
-        SortScratch { item_buffer: Vec::new(), packed: Vec::new(), counts: Vec::new() }
+        SortScratch {
+            item_buffer: Vec::new(),
+            words: Vec::new(),
+            packed: Vec::new(),
+            counts: Vec::new(),
+        }
     }
 }
 
@@ -39,10 +62,16 @@ pub const fn count_bytes(items: usize, size: usize) -> usize {
 }
 
 impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
-    /// Sorts `items` by `key`, stably.
-    pub fn sort(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
-        if items.is_sorted_by_key(|&item| key(item)) {
-            return;
+    /// Sorts `items` by `key`, stably, until `progress` stops the sort; then the items are those of before,
+    /// some of them several times.
+    pub fn sort(
+        &mut self,
+        items: &mut [I],
+        key: impl Fn(I) -> K + Copy,
+        progress: &mut SortProgress<'_>,
+    ) -> ControlFlow<()> {
+        if are_sorted(items, key, progress)? {
+            return ControlFlow::Continue(());
         }
         let compared = if K::BITS <= 32 {
             MAX_COMPARISON_SORT_LENGTH
@@ -50,11 +79,16 @@ impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
             COMPARISON_SORT_LENGTH_PER_BYTE * size_of::<K>()
         };
         match items.len() {
-            count if count <= compared => self.sort_packed(items, key),
-            count if count < MIN_WIDE_DIGIT_LENGTH || K::BITS <= 16 => {
-                self.radix_sort::<8>(items, key)
+            count if count <= compared => {
+                if !self.sort_words(items, key) {
+                    self.sort_packed(items, key);
+                }
+                ControlFlow::Continue(())
             }
-            _ => self.radix_sort::<11>(items, key),
+            count if count < MIN_WIDE_DIGIT_LENGTH || K::BITS <= 16 => {
+                self.radix_sort::<8>(items, key, progress)
+            }
+            _ => self.radix_sort::<11>(items, key, progress),
         }
     }
 
@@ -72,21 +106,42 @@ impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
         }
     }
 
+    /// Like [`SortScratch::sort_packed`], with words that may lack bits of the keys. Returns `false` and
+    /// changes nothing if these bits decide.
+    fn sort_words(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) -> bool {
+        let keys = items.iter().map(|&item| key(item));
+        let Some(packing) = WordPacking::new(keys, items.len()) else { return false };
+        let words = items.iter().enumerate().map(|(at, &item)| packing.pack(key(item), at));
+        self.words.clear();
+        self.words.extend(words);
+        self.words.sort_unstable();
+        let words = self.words.iter().copied();
+        if !packing.are_sorted(words, |position| key(items[position])) {
+            return false;
+        }
+        self.item_buffer.clear();
+        self.item_buffer.extend_from_slice(items);
+        for (item, &word) in items.iter_mut().zip(&self.words) {
+            *item = self.item_buffer[packing.position(word)];
+        }
+        true
+    }
+
     /// Radix sort with digits of `BITS` bits.
-    fn radix_sort<const BITS: u32>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
-        let (values, digits) = (1 << BITS, K::BITS.div_ceil(BITS) as usize);
-        self.counts.clear();
-        self.counts.resize(values * digits, 0);
-        for &item in &*items {
-            let key = key(item);
-            for (digit, counts) in self.counts.chunks_exact_mut(values).enumerate() {
-                counts[key.digit(digit as u32 * BITS, BITS)] += 1;
-            }
+    fn radix_sort<const BITS: u32>(
+        &mut self,
+        items: &mut [I],
+        key: impl Fn(I) -> K + Copy,
+        progress: &mut SortProgress<'_>,
+    ) -> ControlFlow<()> {
+        self.count_digits::<BITS>(items, key, progress)?;
+        let (count, values) = (items.len(), 1 << BITS);
+        while self.item_buffer.len() < count {
+            self.item_buffer.reserve_exact(count - self.item_buffer.len());
+            let part = (count - self.item_buffer.len()).min(ITEMS_PER_CALL);
+            self.item_buffer.resize(self.item_buffer.len() + part, I::default());
+            call_after(&items[..part], progress)?;
         }
-        if self.item_buffer.len() < items.len() {
-            self.item_buffer.resize(items.len(), I::default());
-        }
-        let count = items.len();
         let (mut from, mut to) = (&mut *items, &mut self.item_buffer[..count]);
         let mut is_moved = false;
         for (digit, counts) in self.counts.chunks_exact_mut(values).enumerate() {
@@ -97,16 +152,72 @@ impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
             for places in &mut *counts {
                 next += core::mem::replace(places, next);
             }
-            for &item in &*from {
-                let place = &mut counts[key(item).digit(digit as u32 * BITS, BITS)];
-                to[*place] = item;
-                *place += 1;
+            for part in from.chunks(ITEMS_PER_CALL) {
+                for &item in part {
+                    let place = &mut counts[key(item).digit(digit as u32 * BITS, BITS)];
+                    to[*place] = item;
+                    *place += 1;
+                }
+                call_after(part, progress)?;
             }
             (from, to) = (to, from);
             is_moved = !is_moved;
         }
         if is_moved {
-            to.copy_from_slice(from);
+            for (to, from) in to.chunks_mut(ITEMS_PER_CALL).zip(from.chunks(ITEMS_PER_CALL)) {
+                to.copy_from_slice(from);
+                call_after(from, progress)?;
+            }
         }
+        ControlFlow::Continue(())
+    }
+
+    /// Counts the items with each value of each digit of `BITS` bits.
+    fn count_digits<const BITS: u32>(
+        &mut self,
+        items: &[I],
+        key: impl Fn(I) -> K + Copy,
+        progress: &mut SortProgress<'_>,
+    ) -> ControlFlow<()> {
+        let (values, digits) = (1 << BITS, K::BITS.div_ceil(BITS) as usize);
+        self.counts.clear();
+        self.counts.resize(values * digits, 0);
+        for part in items.chunks(ITEMS_PER_CALL) {
+            for &item in part {
+                let key = key(item);
+                for (digit, counts) in self.counts.chunks_exact_mut(values).enumerate() {
+                    counts[key.digit(digit as u32 * BITS, BITS)] += 1;
+                }
+            }
+            call_after(part, progress)?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether the keys of `items` are in order.
+fn are_sorted<I: Copy, K: SortKey>(
+    items: &[I],
+    key: impl Fn(I) -> K + Copy,
+    progress: &mut SortProgress<'_>,
+) -> ControlFlow<(), bool> {
+    let mut first = 0;
+    while first < items.len() {
+        // Each part begins with the last item of the part before.
+        let part = &items[first.saturating_sub(1)..items.len().min(first + ITEMS_PER_CALL)];
+        if !part.is_sorted_by_key(|&item| key(item)) {
+            return ControlFlow::Continue(false);
+        }
+        call_after(part, progress)?;
+        first += ITEMS_PER_CALL;
+    }
+    ControlFlow::Continue(true)
+}
+
+/// Calls `progress` after a part of a pass, unless it is the only part of a short list.
+pub(crate) fn call_after<I>(part: &[I], progress: &mut SortProgress<'_>) -> ControlFlow<()> {
+    match part.len() < ITEMS_PER_CALL {
+        true => ControlFlow::Continue(()),
+        false => progress(part.len()),
     }
 }

@@ -56,8 +56,8 @@ const MAX_BATCH_DOTS_WORK: usize = 256;
 const MAX_STRIDED_BATCH_DOTS_WORK: usize = 128;
 
 /// [`MAX_BATCH_DOTS_WORK`] if factors are packed, once for each result: narrow types are widened. Register
-/// tiles of `[4, 8]` times `[8, 4]` take 0.4 to 1.1 times as long, those of `[4, 4]` times `[4, 4]` 0.9 to 1.35
-/// times.
+/// tiles of `[4, 8]` times `[8, 4]` take 0.4 to 1.1 times as long, those of `[4, 4]` times `[4, 4]` 0.9 to
+/// 1.35 times.
 const MAX_PACKED_BATCH_DOTS_WORK: usize = 64;
 
 /// Tasks for each thread, so that threads which start late or run slowly do less.

@@ -12,10 +12,10 @@
 //!   beginning of each block, and tiles of blocks run in any order.
 
 use core::fmt;
-use core::ops::Range;
+use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
+use indim_executors::{Bases, BoundNest, KernelFallback, NestCode, TileProgress};
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
@@ -531,10 +531,11 @@ impl BoundNest for ScanPass {
         }
     }
 
-    unsafe fn prepare(&self, bases: &Bases<'_>) {
+    unsafe fn prepare(&self, bases: &Bases<'_>, _: &TileProgress<'_>) -> ControlFlow<()> {
         if self.division == Division::Blocks {
             visit_scan(self.scan.op, self.scan.dtype, Carries { pass: self, bases });
         }
+        ControlFlow::Continue(())
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
@@ -601,9 +602,9 @@ impl BoundNest for TwoPassScan {
         self.results.tile_elements()
     }
 
-    unsafe fn prepare(&self, bases: &Bases<'_>) {
+    unsafe fn prepare(&self, bases: &Bases<'_>, progress: &TileProgress<'_>) -> ControlFlow<()> {
         // SAFETY: the caller has the same obligations; the first pass has run.
-        unsafe { self.results.prepare(bases) }
+        unsafe { self.results.prepare(bases, progress) }
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {

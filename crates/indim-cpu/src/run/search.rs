@@ -6,10 +6,10 @@
 //! `indim_ops::search_sorted`, so the positions are the same even if the table is not sorted.
 
 use core::fmt;
-use core::ops::Range;
+use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
+use indim_executors::{Bases, BoundNest, KernelFallback, NestCode, StepProgress, TileProgress};
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
@@ -140,7 +140,11 @@ impl BoundSearch {
     ///
     /// # Safety
     /// The obligations of [`BoundNest::prepare`]; the table has elements of type `T`.
-    unsafe fn write_keys<T: SortElement>(&self, bases: &Bases<'_>) {
+    unsafe fn write_keys<T: SortElement>(
+        &self,
+        bases: &Bases<'_>,
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
         let (table, keys) = (bases.operands[self.search.table], bases.shared.cast::<T::SortKey>());
         for index in 0..self.length {
             let from = table.wrapping_offset(self.table_stride.wrapping_mul(index as isize));
@@ -151,7 +155,9 @@ impl BoundSearch {
             unsafe {
                 keys.add(index).write_unaligned(T::key(from.cast::<T::Storage>().read_unaligned()));
             }
+            steps.advance(1)?;
         }
+        ControlFlow::Continue(())
     }
 
     /// Searches the values of a range.
@@ -249,9 +255,10 @@ impl BoundNest for BoundSearch {
         TILE_ELEMENTS
     }
 
-    unsafe fn prepare(&self, bases: &Bases<'_>) {
+    unsafe fn prepare(&self, bases: &Bases<'_>, progress: &TileProgress<'_>) -> ControlFlow<()> {
+        let steps = &mut StepProgress::new(progress, 0, 1);
         // SAFETY: the caller has the same obligations; the table has elements of this type.
-        unsafe { for_sort_element!(self.search.dtype, self.write_keys(bases)) }
+        unsafe { for_sort_element!(self.search.dtype, self.write_keys(bases, steps)) }
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {

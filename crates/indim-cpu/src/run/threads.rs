@@ -46,7 +46,7 @@ pub(crate) unsafe fn run(
         if let Some(first_pass) = bound.first_pass() {
             run_tiles(work, first_pass, bases, options)?;
         }
-        bound.prepare(bases);
+        bound.prepare(bases, options.progress)?;
         run_tiles(work, bound, bases, options)?;
         bound.finish(bases);
     }
@@ -63,13 +63,10 @@ unsafe fn run_tiles(
     bases: &Bases<'_>,
     options: &RunOptions<'_>,
 ) -> ControlFlow<()> {
-    let per_tile = bound.tile_elements();
     run_in_parallel(bound.tiles(), work, options.threads, |tiles| {
-        let elements = tiles.len() * per_tile;
         // SAFETY: the caller has the obligations for all tiles; `run_in_parallel` runs each once, on one
         // thread.
-        unsafe { bound.run(bases, tiles) }
-        (options.progress)(elements)
+        unsafe { bound.run_with_progress(bases, tiles, options.progress) }
     })
 }
 

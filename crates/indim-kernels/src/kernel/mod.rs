@@ -1,8 +1,8 @@
 //! Kernels: one operation over one dense block, compiled for every level.
 //!
 //! A kernel computes the definition in `meaning/` of `indim-ops`. Levels are the baseline and, on
-//! x86-64, AVX2, whose functions also serve the level of AVX-512. Four rules let the compiler vectorise
-//! a kernel:
+//! x86-64, AVX2, whose functions also serve the level of AVX-512; sorts have their own. Four rules let
+//! the compiler vectorise a kernel:
 //! - only the outermost functions, in `shells/`, have `#[target_feature]`;
 //! - all functions that they call are `#[inline(always)]`;
 //! - no operation in the loop over a block can panic;
@@ -20,10 +20,11 @@
 //! - `row_fold.rs`: the reduction tree over rows of contiguous elements;
 //! - `arg_reduce.rs`: argmax and argmin;
 //! - `strided.rs`: copies of every second, third or fourth element to a dense block;
-//! - `sort_columns.rs`: sorts of several columns together.
+//! - `sort_columns.rs`: sorts of several columns together; `exchange.rs`: the exchanges of their networks.
 
 pub(crate) mod arg_reduce;
 pub(crate) mod block;
+pub(crate) mod exchange;
 pub(crate) mod fold;
 pub(crate) mod instructions;
 mod power;

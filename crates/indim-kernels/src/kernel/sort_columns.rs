@@ -10,7 +10,10 @@
 use core::marker::PhantomData;
 use core::ops::{BitAnd, BitXor};
 
-use indim_ops::{DType, DTypeClass, bf16, f16};
+use indim_ops::{DType, DTypeClass, Level, bf16, f16};
+
+use super::exchange::Exchange;
+use super::table::sort_columns_function;
 
 /// Bytes of a row of the columns that are sorted together: a cache line. For elements of `size` bytes it
 /// has `COLUMN_BYTES / size` columns.
@@ -83,6 +86,34 @@ impl ColumnOrder {
 #[repr(C, align(64))]
 pub struct ColumnRow(pub [u8; COLUMN_BYTES]);
 
+/// Columns of 64-bit words.
+pub(crate) const WORD_COLUMNS: usize = COLUMN_BYTES / size_of::<u64>();
+
+impl ColumnRow {
+    /// The word of a column.
+    pub(crate) fn word(&self, column: usize) -> u64 {
+        let mut bytes = [0; size_of::<u64>()];
+        bytes.copy_from_slice(&self.0[column * size_of::<u64>()..][..size_of::<u64>()]);
+        u64::from_ne_bytes(bytes)
+    }
+
+    /// Sets the word of a column.
+    pub(crate) fn set_word(&mut self, column: usize, word: u64) {
+        self.0[column * size_of::<u64>()..][..size_of::<u64>()]
+            .copy_from_slice(&word.to_ne_bytes());
+    }
+}
+
+/// Sorts each of the [`WORD_COLUMNS`] columns of words at the highest level of this processor. Returns
+/// `false` and changes nothing if no function exists.
+pub(crate) fn sort_word_columns(rows: &mut [ColumnRow]) -> bool {
+    let sort = sort_columns_function(size_of::<u64>(), Level::detect());
+    let order = ColumnOrder::new(DType::U64, false);
+    let (Some(sort), Some(order)) = (sort, order) else { return false };
+    // SAFETY: `Level::detect` gives a level of this processor.
+    unsafe { sort(rows, &order) }
+}
+
 /// Sorts each of the `COLUMN_BYTES / size` columns of `rows`, which have elements of `size` bytes. Returns
 /// `false` and changes nothing if elements of a column may compare as equal although their bits differ.
 ///
@@ -92,12 +123,15 @@ pub type SortColumnsFn = unsafe fn(rows: &mut [ColumnRow], order: &ColumnOrder) 
 
 /// The body of a sort of columns, independent of the level.
 pub(crate) trait SortColumns {
-    /// Like [`SortColumnsFn`].
-    fn run(rows: &mut [ColumnRow], order: &ColumnOrder) -> bool;
+    /// Like [`SortColumnsFn`], with the exchanges of a level.
+    ///
+    /// # Safety
+    /// The processor has the level of `E`, and the caller is compiled for it.
+    unsafe fn run<E: Exchange>(rows: &mut [ColumnRow], order: &ColumnOrder) -> bool;
 }
 
 /// A signed integer type as wide as the elements, in which keys are compared.
-pub(super) trait KeyWord:
+pub(crate) trait KeyWord:
     Copy + Default + Ord + BitAnd<Output = Self> + BitXor<Output = Self>
 {
     /// The bits of the word.
@@ -173,7 +207,7 @@ impl<K: KeyWord> WordOrder<K> {
 
 impl<K: KeyWord, const LANES: usize> SortColumns for NetworkBody<K, LANES> {
     #[inline(always)]
-    fn run(rows: &mut [ColumnRow], order: &ColumnOrder) -> bool {
+    unsafe fn run<E: Exchange>(rows: &mut [ColumnRow], order: &ColumnOrder) -> bool {
         const {
             assert!(size_of::<[K; LANES]>() == COLUMN_BYTES, "a row is a cache line");
             assert!(align_of::<[K; LANES]>() <= align_of::<ColumnRow>(), "rows are aligned");
@@ -184,25 +218,26 @@ impl<K: KeyWord, const LANES: usize> SortColumns for NetworkBody<K, LANES> {
             core::slice::from_raw_parts_mut(rows.as_mut_ptr().cast::<[K; LANES]>(), rows.len())
         };
         let order = WordOrder::<K>::new(order);
-        let mut is_ambiguous = [false; LANES];
-        for row in rows.iter() {
-            for (is_ambiguous, &element) in is_ambiguous.iter_mut().zip(row) {
-                *is_ambiguous |= order.is_ambiguous(element);
-            }
-        }
-        if is_ambiguous.contains(&true) {
+        // Loops over all elements of all rows: the compiler would unroll one over the lanes of a row, and
+        // then vectorise that over the rows.
+        let elements = rows.as_flattened_mut();
+        if elements.iter().fold(false, |any, &element| any | order.is_ambiguous(element)) {
             return false;
         }
-        rows.iter_mut().for_each(|row| *row = row.map(|element| order.key(element)));
-        exchange_all(rows);
-        rows.iter_mut().for_each(|row| *row = row.map(|key| order.element(key)));
+        elements.iter_mut().for_each(|element| *element = order.key(*element));
+        // SAFETY: the caller has the obligations of the level.
+        unsafe { exchange_all::<E, K, LANES>(rows) }
+        rows.as_flattened_mut().iter_mut().for_each(|key| *key = order.element(*key));
         true
     }
 }
 
 /// The exchanges of the network, in order.
+///
+/// # Safety
+/// Like [`Exchange::exchange`].
 #[inline(always)]
-fn exchange_all<K: KeyWord, const LANES: usize>(rows: &mut [[K; LANES]]) {
+unsafe fn exchange_all<E: Exchange, K: KeyWord, const LANES: usize>(rows: &mut [[K; LANES]]) {
     let length = rows.len();
     if length < 2 {
         return;
@@ -212,7 +247,8 @@ fn exchange_all<K: KeyWord, const LANES: usize>(rows: &mut [[K; LANES]]) {
     while p > 0 {
         let (mut q, mut r, mut distance) = (first, 0, p);
         loop {
-            exchange_at(rows, p, r, distance);
+            // SAFETY: the caller has the same obligations.
+            unsafe { exchange_at::<E, K, LANES>(rows, p, r, distance) }
             if q == p {
                 break;
             }
@@ -225,8 +261,11 @@ fn exchange_all<K: KeyWord, const LANES: usize>(rows: &mut [[K; LANES]]) {
 }
 
 /// Exchanges rows `i` and `i + distance` for each `i` whose bit `p` equals that of `r`.
+///
+/// # Safety
+/// Like [`Exchange::exchange`].
 #[inline(always)]
-fn exchange_at<K: KeyWord, const LANES: usize>(
+unsafe fn exchange_at<E: Exchange, K: KeyWord, const LANES: usize>(
     rows: &mut [[K; LANES]],
     p: usize,
     r: usize,
@@ -238,9 +277,8 @@ fn exchange_at<K: KeyWord, const LANES: usize>(
         let count = p.min(end - start);
         let (low, high) = rows[start..].split_at_mut(distance);
         for (low, high) in low.iter_mut().zip(high).take(count) {
-            for (low, high) in low.iter_mut().zip(high) {
-                (*low, *high) = ((*low).min(*high), (*low).max(*high));
-            }
+            // SAFETY: the caller has the same obligations.
+            unsafe { E::exchange(low, high) }
         }
         start += 2 * p;
     }

@@ -15,7 +15,9 @@ use super::fold::{Accumulator, FoldBody, FoldFn, FoldRows, FromNarrow, LoadOpera
 use super::instructions::Avx2;
 use super::instructions::Baseline;
 use super::row_fold::{RowBody, RowFoldFn};
-use super::shells::Shells;
+#[cfg(target_arch = "x86_64")]
+use super::shells::Avx512;
+use super::shells::{Shells, SortShells};
 use super::signs::{is_compiled, is_conversion_compiled, kernel_conversion, kernel_dtype};
 use super::sort_columns::{NetworkBody, SortColumnsFn};
 use super::strided::{ConstantStride, StridedCopyFn};
@@ -256,7 +258,7 @@ pub fn strided_copy_function(size: usize, stride: usize, level: Level) -> Option
 
 /// The sort of columns of `size`-byte elements; `None` for other sizes than 1, 2, 4 and 8.
 pub fn sort_columns_function(size: usize, level: Level) -> Option<SortColumnsFn> {
-    fn at<S: Shells>(size: usize) -> Option<SortColumnsFn> {
+    fn at<S: SortShells>(size: usize) -> Option<SortColumnsFn> {
         Some(match size {
             1 => S::sort_columns::<NetworkBody<i8, 64>>(),
             2 => S::sort_columns::<NetworkBody<i16, 32>>(),
@@ -264,6 +266,10 @@ pub fn sort_columns_function(size: usize, level: Level) -> Option<SortColumnsFn>
             8 => S::sort_columns::<NetworkBody<i64, 8>>(),
             _ => return None,
         })
+    }
+    #[cfg(target_arch = "x86_64")]
+    if level.instruction_set() == InstructionSet::Avx512 {
+        return at::<Avx512>(size);
     }
     at_level!(level, S => at::<S>(size))
 }

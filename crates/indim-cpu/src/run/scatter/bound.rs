@@ -2,10 +2,10 @@
 //! Holds unsafe code.
 
 use core::mem::MaybeUninit;
-use core::ops::Range;
+use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use indim_executors::{Bases, BoundNest};
+use indim_executors::{Bases, BoundNest, StepProgress, TileProgress};
 use indim_loops::MemoryUse;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_ops::{Element, ScatterFold};
@@ -15,6 +15,9 @@ use super::fold::{Accumulators, FoldFunctions, MAX_ACCUMULATORS, StridedRun, loa
 
 /// Number of indices resolved at a time.
 const MAX_RESOLVED_INDICES: usize = 256;
+
+/// Entries of the list of starts that are cleared at a time: a fraction of a millisecond.
+const CLEARED_STARTS: usize = 1 << 16;
 
 /// A loop over an axis of the indices.
 #[derive(Debug, Clone, Copy)]
@@ -87,17 +90,18 @@ impl BoundScatter {
         self.loops.iter().map(|level| level.count).product()
     }
 
-    /// Calls `visit` with the updates of all indices, in row-major order: the targets of at most
-    /// [`MAX_RESOLVED_INDICES`] indices at a time, and the offsets of their updates. Not generic, because
-    /// every fold would have a copy.
+    /// Calls `visit` with the updates of all indices, in row-major order, until `steps` stops the run: the
+    /// targets of at most [`MAX_RESOLVED_INDICES`] indices at a time, and the offsets of their updates. Not
+    /// generic, because every fold would have a copy.
     ///
     /// # Safety
     /// `indices` is valid for reads of an index at every point of the loops.
     unsafe fn for_each_update_batch(
         &self,
         indices: *const u8,
+        steps: &mut StepProgress<'_>,
         visit: &mut dyn FnMut(&[usize], UpdateOffsets),
-    ) {
+    ) -> ControlFlow<()> {
         const SINGLE_ITERATION: IndexLoop = IndexLoop { count: 1, index: 0, update: 0 };
         let (inner, outer) = self.loops.split_last().unwrap_or((&SINGLE_ITERATION, &[]));
         let mut targets = [0; MAX_RESOLVED_INDICES];
@@ -115,8 +119,10 @@ impl BoundScatter {
                 unsafe { self.scatter.gather.resolve(targets, from, inner.index) }
                 let first = update + inner.update * first as isize;
                 visit(targets, UpdateOffsets { first, stride: inner.update });
+                steps.advance(targets.len())?;
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Whether accumulators combine the updates: there may be several, a target is one element, and the
@@ -160,12 +166,19 @@ impl BoundScatter {
         }
     }
 
-    /// Combines the updates of one target; `row` numbers the targets over all outer indices.
+    /// Combines the updates of one target, until `steps` stops the run; `row` numbers the targets over all
+    /// outer indices.
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tile of the target;
     /// - each of `updates` is the offset of an update from the first update, in bytes.
-    unsafe fn fold_row(&self, bases: &Bases<'_>, row: usize, updates: &[isize]) {
+    unsafe fn fold_row(
+        &self,
+        bases: &Bases<'_>,
+        row: usize,
+        updates: &[isize],
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
         let place = (row / self.size, row % self.size);
         let (axes, length) = match self.inner.sizes.split_last() {
             Some((&length, axes)) => (axes, length),
@@ -204,6 +217,7 @@ impl BoundScatter {
                     begin(from.at(first), folded, count);
                     for &update in updates {
                         combine(updated.at(first).offset_by(update), folded, count);
+                        steps.advance(count)?;
                     }
                     for store in 0..self.scatter.stores {
                         finish(run(store).at(first), folded, count);
@@ -211,6 +225,7 @@ impl BoundScatter {
                 }
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Rounds and stores the accumulators of these targets.
@@ -262,7 +277,12 @@ impl BoundScatter {
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tiles of the targets;
     /// - `prepare` has sorted the updates, if they are several.
-    unsafe fn fold_rows(&self, bases: &Bases<'_>, rows: Range<usize>) {
+    unsafe fn fold_rows(
+        &self,
+        bases: &Bases<'_>,
+        rows: Range<usize>,
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
         if !self.has_one_update {
             let SortedUpdates { starts, updates } = self.sorted(bases);
             let updates_of = |target: usize| {
@@ -274,28 +294,32 @@ impl BoundScatter {
                 }
             };
             if self.is_in_place(bases.operands) {
-                let updated = rows.map(|row| (row, updates_of(row % self.size)));
-                let updated = updated.filter(|(_, updates)| !updates.is_empty());
-                // SAFETY: the caller has the same obligations for each of `rows`.
-                return updated
-                    .for_each(|(row, updates)| unsafe { self.fold_row(bases, row, updates) });
+                for row in rows {
+                    let updates = updates_of(row % self.size);
+                    if !updates.is_empty() {
+                        // SAFETY: the caller has the same obligations for each of `rows`.
+                        unsafe { self.fold_row(bases, row, updates, steps)? }
+                    }
+                    steps.advance(1)?;
+                }
+                return ControlFlow::Continue(());
             }
             // SAFETY: the caller has the same obligations.
-            return unsafe { self.fold_or_store_rows(bases, rows, updates_of) };
+            return unsafe { self.fold_or_store_rows(bases, rows, updates_of, steps) };
         }
         // SAFETY: the caller has the same obligations.
         let only = unsafe { self.only_target(bases) };
         if self.is_in_place(bases.operands) {
-            let changed = (rows.start / self.size..=rows.end / self.size)
+            let mut changed = (rows.start / self.size..=rows.end / self.size)
                 .map(|outer| outer * self.size + only)
                 .filter(|row| only < self.size && rows.contains(row));
             // SAFETY: the caller has the same obligations for each of `rows`; the only update has offset 0.
-            return changed.for_each(|row| unsafe { self.fold_row(bases, row, &[0]) });
+            return changed.try_for_each(|row| unsafe { self.fold_row(bases, row, &[0], steps) });
         }
         // The only update has offset 0.
         let updates_of = |target: usize| &[0][..usize::from(target == only)];
         // SAFETY: the caller has the same obligations.
-        unsafe { self.fold_or_store_rows(bases, rows, updates_of) }
+        unsafe { self.fold_or_store_rows(bases, rows, updates_of, steps) }
     }
 
     /// Combines the updates of these targets; `updates_of` gives the offsets of those of each.
@@ -309,7 +333,8 @@ impl BoundScatter {
         bases: &Bases<'_>,
         mut rows: Range<usize>,
         updates_of: impl Fn(usize) -> &'u [isize],
-    ) {
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
         while !rows.is_empty() {
             let (outer, target) = (rows.start / self.size, rows.start % self.size);
             // Targets of one element are stored together, which vectors make fast.
@@ -322,12 +347,14 @@ impl BoundScatter {
             // SAFETY: the caller has the same obligations for each of `rows`.
             unsafe {
                 match unchanged {
-                    0 => self.fold_row(bases, rows.start, updates_of(target)),
+                    0 => self.fold_row(bases, rows.start, updates_of(target), steps)?,
                     _ => self.store_unchanged(bases, outer, target..target + unchanged),
                 }
             }
             rows.start += unchanged.max(1);
+            steps.advance(unchanged.max(1))?;
         }
+        ControlFlow::Continue(())
     }
 
     /// The target of the only update; the size of the axis for a dropped update.
@@ -347,7 +374,11 @@ impl BoundScatter {
     /// # Safety
     /// - the obligations of [`BoundNest::prepare`];
     /// - `has_accumulators`, and the scatter has elements of type `T`.
-    pub(super) unsafe fn accumulate<F: ScatterFold<T>, T: Element>(&self, bases: &Bases<'_>) {
+    pub(super) unsafe fn accumulate<F: ScatterFold<T>, T: Element>(
+        &self,
+        bases: &Bases<'_>,
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
         let accumulators = bases.shared.cast::<F::Accumulator>();
         let run = |operand: usize| self.run_of(bases, operand, (0, 0), 0).first;
         let (operand, updates) = (run(self.scatter.operand), run(self.scatter.updates));
@@ -362,16 +393,17 @@ impl BoundScatter {
             for target in 0..self.size {
                 let from = operand.wrapping_offset(target as isize * stride);
                 accumulators.add(target).write_unaligned(F::begin(load::<T>(from)));
+                steps.advance(1)?;
             }
             accumulators.add(self.size).write_unaligned(F::Accumulator::default());
-            self.for_each_update_batch(indices, &mut |targets, offsets| {
+            self.for_each_update_batch(indices, steps, &mut |targets, offsets| {
                 for (number, &target) in targets.iter().enumerate() {
                     let update = load::<T>(updates.wrapping_offset(offsets.of(number)));
                     let accumulator = accumulators.add(target);
                     let folded = F::combine(accumulator.read_unaligned(), update);
                     accumulator.write_unaligned(folded);
                 }
-            });
+            })
         }
     }
 }
@@ -400,13 +432,14 @@ impl BoundNest for BoundScatter {
         Some(Arc::new(BoundScatter { scatter, ..self.clone() }))
     }
 
-    unsafe fn prepare(&self, bases: &Bases<'_>) {
+    unsafe fn prepare(&self, bases: &Bases<'_>, progress: &TileProgress<'_>) -> ControlFlow<()> {
+        let steps = &mut StepProgress::new(progress, 0, 1);
         if self.has_one_update {
-            return;
+            return ControlFlow::Continue(());
         }
         if self.has_accumulators() {
             // SAFETY: the caller has the same obligations; the functions are those of the elements' type.
-            return unsafe { (self.scatter.functions.accumulate)(self, bases) };
+            return unsafe { (self.scatter.functions.accumulate)(self, bases, steps) };
         }
         let SortedUpdates { starts, updates } = self.sorted(bases);
         let unsorted = updates.wrapping_add(self.count()).cast::<Update>();
@@ -419,37 +452,59 @@ impl BoundNest for BoundScatter {
         //   lists;
         // - the caller ensures that all indices are readable.
         unsafe {
-            starts.write_bytes(0, self.size + EXTRA_STARTS);
-            let starts = core::slice::from_raw_parts_mut(starts, self.size + EXTRA_STARTS);
+            let entries = self.size + EXTRA_STARTS;
+            for first in (0..entries).step_by(CLEARED_STARTS) {
+                let part = CLEARED_STARTS.min(entries - first);
+                starts.add(first).write_bytes(0, part);
+                steps.advance(part)?;
+            }
+            let starts = core::slice::from_raw_parts_mut(starts, entries);
             let mut count = 0;
-            self.for_each_update_batch(indices, &mut |targets, offsets| {
+            self.for_each_update_batch(indices, steps, &mut |targets, offsets| {
                 for (number, &target) in targets.iter().enumerate() {
                     starts[target + SHIFT] += 1;
                     unsorted.add(count).write(Update { target, offset: offsets.of(number) });
                     count += 1;
                 }
-            });
+            })?;
             for next in SHIFT..starts.len() {
                 starts[next] += starts[next - 1];
+                steps.advance(1)?;
             }
             for &Update { target, offset } in core::slice::from_raw_parts(unsorted, count) {
                 let number = &mut starts[target + 1];
                 updates.add(*number).write(offset);
                 *number += 1;
+                steps.advance(1)?;
             }
         }
+        ControlFlow::Continue(())
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        // SAFETY: the caller has the same obligations. Nothing stops this run.
+        let _ = unsafe { self.run_with_progress(bases, tiles, &|_| ControlFlow::Continue(())) };
+    }
+
+    unsafe fn run_with_progress(
+        &self,
+        bases: &Bases<'_>,
+        tiles: Range<usize>,
+        progress: &TileProgress<'_>,
+    ) -> ControlFlow<()> {
+        let elements = tiles.len() * self.tile_elements();
+        // A target takes a step, and one for each of its updates.
+        let mut steps = StepProgress::new(progress, elements, 1 + self.count() / self.size);
         let rows =
             tiles.start * self.rows_per_tile..(tiles.end * self.rows_per_tile).min(self.rows);
         // SAFETY: `rows` are the targets of the caller's `tiles`, and `BoundNest::run` requires `prepare`.
         unsafe {
             match self.has_accumulators() {
                 true => self.store_accumulators(bases, rows),
-                false => self.fold_rows(bases, rows),
+                false => self.fold_rows(bases, rows, &mut steps)?,
             }
         }
+        steps.finish()
     }
 
     fn count_bytes(&self, memory_use: &mut MemoryUse) {

@@ -1,7 +1,9 @@
 //! Folds of one element type: accumulators take elements and updates of a target, and are rounded and stored.
 //! Holds unsafe code.
 
-use indim_executors::Bases;
+use core::ops::ControlFlow;
+
+use indim_executors::{Bases, StepProgress};
 use indim_ops::{Element, ScatterFold, ScatterVisitor};
 
 use super::bound::BoundScatter;
@@ -22,7 +24,8 @@ pub(super) struct FoldFunctions {
     /// Rounds and stores accumulators; see `StridedRun::finish`.
     pub(super) finish: unsafe fn(StridedRun, *const u8, usize),
     /// Combines all updates in accumulators; see `BoundScatter::accumulate`.
-    pub(super) accumulate: unsafe fn(&BoundScatter, &Bases<'_>),
+    pub(super) accumulate:
+        unsafe fn(&BoundScatter, &Bases<'_>, &mut StepProgress<'_>) -> ControlFlow<()>,
     /// Bytes of an accumulator.
     pub(super) accumulator_bytes: usize,
 }

@@ -1,6 +1,6 @@
 //! Sorts: nests that sort along an axis. No executor compiles them. Holds unsafe code.
 //!
-//! - `keys.rs`: dispatch by element type; `positions.rs`: positions of elements;
+//! - `keys.rs`: dispatch by element type;
 //! - `columns.rs`: sorts of several short rows together.
 //!
 //! A row is the elements along the sorted axis. A tile is a block of rows, which is copied to dense memory,
@@ -9,15 +9,17 @@
 
 mod columns;
 pub(crate) mod keys;
-mod positions;
 
 use core::fmt;
-use core::ops::Range;
+use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
+use indim_executors::{Bases, BoundNest, KernelFallback, NestCode, StepProgress, TileProgress};
 use indim_graph::SortResult;
-use indim_kernels::{ColumnRow, SortScratch, count_bytes};
+use indim_kernels::{
+    ColumnRow, KeyedPosition, SortPosition, SortScratch, count_bytes, max_passes,
+    position_column_bytes, sort_positions,
+};
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
@@ -27,7 +29,6 @@ use indim_shape::sort_few_by_key;
 
 use columns::{ColumnSort, rows_together};
 use keys::{SortElement, SortKey, for_sort_element, for_sort_width};
-use positions::{KeyedPosition, SortPosition};
 
 /// A sort for arrays of any sizes.
 #[derive(Debug, Clone)]
@@ -52,6 +53,12 @@ const MAX_COLUMNS_BYTES: usize = 4 << 20;
 
 /// Minimum number of tiles, so that several threads have work. A nest with fewer rows gets one tile per row.
 const MIN_TILES: usize = 8;
+
+/// Elements that a pass reads or writes between two looks at the progress: a fraction of a millisecond.
+const PART_ELEMENTS: usize = 1 << 14;
+
+/// Passes over the elements of a row in addition to those of its sort: reads, writes, and lists of positions.
+const OTHER_PASSES: usize = 5;
 
 /// Cost of sorting an element, in bytes moved in the same time: about 10 nanoseconds.
 const BYTES_PER_ELEMENT: usize = 100;
@@ -108,9 +115,8 @@ impl Sort {
         };
         match self.result {
             SortResult::Values => [size, size],
-            // For the block a key, its position and the position as `i64`; for the row two lists of keys
-            // with positions.
-            SortResult::Positions => [size + size_of::<[u64; 2]>(), 2 * item],
+            // For the block keys with positions, and positions; for the row a list of each.
+            SortResult::Positions => [item + size_of::<u64>(), item + size],
         }
     }
 }
@@ -139,9 +145,10 @@ impl NestCode for Sort {
         let [of_block, of_row] = self.bytes_per_element();
         let bytes = block.saturating_mul(of_block);
         let counts = count_bytes(length, self.key_bytes());
-        let columns = match self.rows_together(length) {
-            1 => 0,
-            _ => length.saturating_mul(size_of::<ColumnRow>()),
+        let columns = match (self.result, self.rows_together(length)) {
+            (SortResult::Positions, _) => position_column_bytes(length),
+            (SortResult::Values, 1) => 0,
+            (SortResult::Values, _) => length.saturating_mul(size_of::<ColumnRow>()),
         };
         let of_row = length.saturating_mul(of_row);
         bytes.saturating_add(of_row).saturating_add(counts).saturating_add(columns)
@@ -253,7 +260,8 @@ impl BoundSort {
         bases: &Bases<'_>,
         tiles: Range<usize>,
         is_signed: bool,
-    ) {
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
         let sign = if is_signed { T::SortKey::SIGN } else { T::SortKey::default() };
         let mask =
             sign ^ if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
@@ -269,7 +277,7 @@ impl BoundSort {
             for first in of_tile.clone().step_by(together) {
                 let rows = first..(first + together).min(of_tile.end);
                 let keys = self.block(bases, self.sort.keys[0].0, rows.clone());
-                let stores =
+                let mut stores =
                     (0..self.sort.stores).map(|store| self.block(bases, store, rows.clone()));
                 // SAFETY: the caller ensures that the rows of the tile are readable in the keys, and writable
                 // in each store.
@@ -277,52 +285,65 @@ impl BoundSort {
                     if columns.as_mut().is_some_and(|it| it.sort::<T>(&keys, stores.clone())) {
                         continue;
                     }
-                    elements.clear();
-                    elements.resize(rows.len() * self.length, T::Storage::default());
-                    keys.read::<T>(|index, element| elements[index] = element);
+                    keys.read::<T, _>(&mut elements, |_, element| element, steps)?;
                     for row in elements.chunks_exact_mut(self.length) {
-                        scratch.sort(row, |element| T::key(element) ^ mask);
+                        let key = |element| T::key(element) ^ mask;
+                        scratch.sort(row, key, &mut |items| steps.advance(items))?;
                     }
-                    stores.for_each(|block| block.write(&elements));
+                    stores.try_for_each(|block| block.write(&elements, |it| it, steps))?;
                 }
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Sorts the rows of tiles and stores the positions of their elements.
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`], for `tiles`.
-    unsafe fn sort_positions<P: SortPosition>(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+    unsafe fn sort_positions<P: SortPosition>(
+        &self,
+        bases: &Bases<'_>,
+        tiles: Range<usize>,
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
+        let mut positions: Vec<P> = Vec::new();
         for tile in tiles {
             let rows = self.rows_of(tile);
-            let identity = (0..self.length).map(P::new);
-            let mut positions: Vec<P> = rows.clone().flat_map(|_| identity.clone()).collect();
+            positions.clear();
             for &(operand, dtype) in self.sort.keys.iter().rev() {
                 let block = self.block(bases, operand, rows.clone());
                 // SAFETY: the caller ensures that the rows of the tile are readable, with elements of the
                 // type of the access.
-                unsafe { for_sort_element!(dtype, self.sort_by(&block, &mut positions)) }
+                unsafe { for_sort_element!(dtype, self.sort_by(&block, &mut positions, steps))? }
             }
-            let positions: Vec<i64> = positions.into_iter().map(|it| it.get() as i64).collect();
             for store in 0..self.sort.stores {
                 let block = self.block(bases, store, rows.clone());
                 // SAFETY: the caller ensures that the rows of the tile are writable in each store.
-                unsafe { block.write(&positions) }
+                unsafe { block.write(&positions, |position| position.get() as i64, steps)? }
             }
         }
+        ControlFlow::Continue(())
     }
 
-    /// Sorts the positions of each row by the key in `block`.
+    /// Sorts the positions of each row by the key in `block`; no `positions` stand for those of rows that are
+    /// not sorted yet.
     ///
     /// # Safety
     /// The block has readable elements of type `T`.
-    unsafe fn sort_by<T: SortElement>(&self, block: &Block, positions: &mut [impl SortPosition]) {
+    unsafe fn sort_by<T: SortElement>(
+        &self,
+        block: &Block,
+        positions: &mut Vec<impl SortPosition>,
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
         let mask = if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
-        let mut keys = vec![T::SortKey::default(); block.rows.len() * block.length];
+        let item = |position, element| KeyedPosition::new(T::key(element) ^ mask, position);
+        let mut items = Vec::new();
         // SAFETY: the caller ensures that the block has readable elements of type `T`.
-        unsafe { block.read::<T>(|index, element| keys[index] = T::key(element) ^ mask) }
-        sort_rows_by(&keys, self.length, positions);
+        unsafe { block.read::<T, _>(&mut items, item, steps)? }
+        let progress = &mut |items| steps.advance(items);
+        sort_positions(&mut items, self.length, positions, progress)
     }
 
     fn rows_of(&self, tile: usize) -> Range<usize> {
@@ -331,19 +352,18 @@ impl BoundSort {
     }
 }
 
-/// Sorts the positions of each row of `length` by the keys.
-fn sort_rows_by<K: SortKey, P: SortPosition>(keys: &[K], length: usize, positions: &mut [P]) {
-    let (mut items, mut scratch) = (Vec::new(), SortScratch::default());
-    for (keys, positions) in keys.chunks_exact(length).zip(positions.chunks_exact_mut(length)) {
-        items.clear();
-        let placed =
-            positions.iter().map(|&position| KeyedPosition { key: keys[position.get()], position });
-        items.extend(placed);
-        scratch.sort(&mut items, |item| item.key);
-        for (position, item) in positions.iter_mut().zip(&items) {
-            *position = item.position;
-        }
+/// Calls `run` with parts of `0..count`, until `steps` stops the run. A part takes about a millisecond.
+fn in_parts(
+    count: usize,
+    steps: &mut StepProgress<'_>,
+    mut run: impl FnMut(Range<usize>),
+) -> ControlFlow<()> {
+    for first in (0..count).step_by(PART_ELEMENTS) {
+        let part = first..count.min(first + PART_ELEMENTS);
+        run(part.clone());
+        steps.advance(part.len())?;
     }
+    ControlFlow::Continue(())
 }
 
 /// Rows of an operand.
@@ -357,55 +377,81 @@ struct Block {
 }
 
 impl Block {
-    /// Calls `each` with each element and its index in dense memory; any nonzero byte of a `bool` becomes 1.
+    /// Replaces `elements` by those of the rows, after `map`, which also takes the position in the row; any
+    /// nonzero byte of a `bool` becomes 1.
     ///
     /// # Safety
     /// Each row has `length` readable elements of type `T`.
     #[inline(always)]
-    unsafe fn read<T: SortElement>(&self, mut each: impl FnMut(usize, T::Storage)) {
-        self.visit(size_of::<T>(), |index, from| {
+    unsafe fn read<T: SortElement, M: Copy + Default>(
+        &self,
+        elements: &mut Vec<M>,
+        map: impl Fn(usize, T::Storage) -> M,
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
+        let count = self.rows.len() * self.length;
+        elements.clear();
+        elements.reserve_exact(count);
+        in_parts(count, steps, |part| elements.resize(part.end, M::default()))?;
+        self.visit(size_of::<T>(), steps, |row, position, from| {
             // SAFETY: `visit` passes the elements of the rows, which the caller ensures are readable.
             let stored = unsafe { from.cast::<T::Storage>().read_unaligned() };
-            each(index, T::from_storage(stored).to_storage());
-        });
+            let element = map(position, T::from_storage(stored).to_storage());
+            elements[row * self.length + position] = element;
+        })
     }
 
-    /// Writes dense elements to the rows.
+    /// Writes dense elements to the rows, after `map`.
     ///
     /// # Safety
     /// Each row has `length` writable elements of type `S`.
-    unsafe fn write<S: Copy>(&self, elements: &[S]) {
-        self.visit(size_of::<S>(), |index, to| {
+    unsafe fn write<M: Copy, S: Copy>(
+        &self,
+        elements: &[M],
+        map: impl Fn(M) -> S,
+        steps: &mut StepProgress<'_>,
+    ) -> ControlFlow<()> {
+        self.visit(size_of::<S>(), steps, |row, position, to| {
+            let element = map(elements[row * self.length + position]);
             // SAFETY: `visit` passes the elements of the rows, which the caller ensures are writable.
-            unsafe { to.cast::<S>().write_unaligned(elements[index]) }
-        });
+            unsafe { to.cast::<S>().write_unaligned(element) }
+        })
     }
 
-    /// Calls `each` with the address of each element and its index in dense memory.
+    /// Calls `each` with the row, the position and the address of each element, until `steps` stops the run.
     #[inline(always)]
-    fn visit(&self, size: usize, mut each: impl FnMut(usize, *mut u8)) {
+    fn visit(
+        &self,
+        size: usize,
+        steps: &mut StepProgress<'_>,
+        mut each: impl FnMut(usize, usize, *mut u8),
+    ) -> ControlFlow<()> {
         if !self.is_by_rows {
-            for position in 0..self.length {
-                let offset = self.element_stride.wrapping_mul(position as isize);
-                for (row, first) in self.rows.iter().enumerate() {
-                    each(row * self.length + position, first.wrapping_offset(offset));
+            return in_parts(self.length, steps, |part| {
+                for position in part {
+                    let offset = self.element_stride.wrapping_mul(position as isize);
+                    for (row, first) in self.rows.iter().enumerate() {
+                        each(row, position, first.wrapping_offset(offset));
+                    }
                 }
-            }
-            return;
+            });
         }
         for (row, &first) in self.rows.iter().enumerate() {
-            let mut visit_elements = |stride: isize| {
-                for position in 0..self.length {
-                    let offset = stride.wrapping_mul(position as isize);
-                    each(row * self.length + position, first.wrapping_offset(offset));
+            in_parts(self.length, steps, |part| {
+                let mut visit_elements = |stride: isize| {
+                    for position in part.clone() {
+                        let offset = stride.wrapping_mul(position as isize);
+                        each(row, position, first.wrapping_offset(offset));
+                    }
+                };
+                // A constant stride lets the compiler use vectors.
+                match self.element_stride == size as isize {
+                    true => visit_elements(size as isize),
+                    false => visit_elements(self.element_stride),
                 }
-            };
-            // A constant stride lets the compiler use vectors.
-            match self.element_stride == size as isize {
-                true => visit_elements(size as isize),
-                false => visit_elements(self.element_stride),
-            }
+            })?;
         }
+        ControlFlow::Continue(())
     }
 }
 
@@ -419,21 +465,34 @@ impl BoundNest for BoundSort {
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        // SAFETY: the caller has the same obligations. Nothing stops this run.
+        let _ = unsafe { self.run_with_progress(bases, tiles, &|_| ControlFlow::Continue(())) };
+    }
+
+    unsafe fn run_with_progress(
+        &self,
+        bases: &Bases<'_>,
+        tiles: Range<usize>,
+        progress: &TileProgress<'_>,
+    ) -> ControlFlow<()> {
         let dtype = self.sort.keys[0].1;
+        let passes = (max_passes(self.sort.key_bytes()) + OTHER_PASSES) * self.sort.keys.len();
+        let mut steps = StepProgress::new(progress, tiles.len() * self.tile_elements(), passes);
         // SAFETY: the caller has the same obligations; the access of the key has elements of this type, or of
         // the signed type of its width.
         unsafe {
             match self.sort.result {
                 SortResult::Values => {
                     let is_signed = dtype.class() == DTypeClass::Signed;
-                    for_sort_width!(dtype, self.sort_values(bases, tiles, is_signed));
+                    for_sort_width!(dtype, self.sort_values(bases, tiles, is_signed, &mut steps))?;
                 }
                 SortResult::Positions if u32::try_from(self.length).is_ok() => {
-                    self.sort_positions::<u32>(bases, tiles);
+                    self.sort_positions::<u32>(bases, tiles, &mut steps)?;
                 }
-                SortResult::Positions => self.sort_positions::<u64>(bases, tiles),
+                SortResult::Positions => self.sort_positions::<u64>(bases, tiles, &mut steps)?,
             }
         }
+        steps.finish()
     }
 
     fn count_bytes(&self, memory_use: &mut MemoryUse) {

@@ -4,11 +4,17 @@
 //! Each level has its own file, so that the compiler generates their code in parallel.
 //!
 //! - `avx2.rs`: the shells of AVX2;
+//! - `avx512.rs`: the sorts of AVX-512;
 //! - `baseline.rs`: the shells of the level that every processor of the target has.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod baseline;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::Avx512;
 
 use super::arg_reduce::{ArgReduce, ArgReduceFn};
 use super::block::{KernelBody, KernelFn};
@@ -17,7 +23,7 @@ use super::instructions::Instructions;
 use super::sort_columns::{SortColumns, SortColumnsFn};
 use super::strided::{StridedCopy, StridedCopyFn};
 
-/// The kernels, folds, arg-reductions, strided copies and sorts of one level.
+/// The kernels, folds, arg-reductions and strided copies of one level.
 pub(crate) trait Shells: Instructions {
     /// The kernel of `B` at the level.
     fn kernel<B: KernelBody>() -> KernelFn;
@@ -30,7 +36,10 @@ pub(crate) trait Shells: Instructions {
 
     /// The copy of `B` at the level.
     fn strided_copy<B: StridedCopy>() -> StridedCopyFn;
+}
 
+/// The sorts of one level.
+pub(crate) trait SortShells {
     /// The sort of columns of `B` at the level.
     fn sort_columns<B: SortColumns>() -> SortColumnsFn;
 }
@@ -61,7 +70,9 @@ macro_rules! define_shells {
             fn strided_copy<B: StridedCopy>() -> StridedCopyFn {
                 strided_copy::<B>
             }
+        }
 
+        impl super::SortShells for $level {
             fn sort_columns<B: SortColumns>() -> SortColumnsFn {
                 sort_columns::<B>
             }
@@ -107,7 +118,9 @@ macro_rules! define_shells {
         /// Like [`SortColumnsFn`], for this level.
         $(#[$enable])?
         unsafe fn sort_columns<B: SortColumns>(rows: &mut [ColumnRow], order: &ColumnOrder) -> bool {
-            B::run(rows, order)
+            // SAFETY: the caller has the obligations of `SortColumnsFn`, and this function is compiled for
+            // the level.
+            unsafe { B::run::<$level>(rows, order) }
         }
     };
 }
