@@ -27,6 +27,20 @@ impl GraphBuilder {
     /// `wrong-operand-count`; `argument-type`; `foreign-value`.
     #[track_caller]
     pub fn inline(&self, graph: &Graph, arguments: &[Value]) -> Result<Vec<Value>, GraphError> {
+        self.inline_with((graph, None), arguments)
+    }
+
+    /// Like [`GraphBuilder::inline`]. With the size facts of the graph's builder, the sizes that vary in the
+    /// graph vary here.
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::inline`].
+    #[track_caller]
+    pub fn inline_with(
+        &self,
+        (graph, facts): (&Graph, Option<&SizeFacts>),
+        arguments: &[Value],
+    ) -> Result<Vec<Value>, GraphError> {
         let ids = self.ids("inline", arguments)?;
         let (expected, given) = (graph.parameters().len(), ids.len());
         if expected != given {
@@ -43,7 +57,7 @@ impl GraphBuilder {
                 return Err(self.error("inline", &ids, kind));
             }
         }
-        let values = self.inline_nodes(graph, None, &ids);
+        let values = self.inline_nodes(graph, facts, &ids);
         Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
     }
 
@@ -71,10 +85,17 @@ impl GraphBuilder {
                 }
             });
         }
+        self.state_facts(facts, &ids);
+        ids.into_iter().map(|id| self.value(id)).collect()
+    }
+    /// States the facts of another graph's builder for these values, one for each of its values. Without
+    /// facts, every size counts as fixed.
+    pub(crate) fn state_facts(&self, facts: Option<&SizeFacts>, ids: &[ValueId]) {
         match facts {
-            Some(facts) => self.with_facts(|own| own.inline(facts, &ids)),
+            Some(facts) => self.with_facts(|own| {
+                own.inline(facts, |value| ids.get(value.index()).map(|&id| (id, 0)));
+            }),
             None => ids.iter().for_each(|&id| self.pin_all(id, "an inlined graph has this size")),
         }
-        ids.into_iter().map(|id| self.value(id)).collect()
     }
 }

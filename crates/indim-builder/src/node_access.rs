@@ -1,6 +1,6 @@
 //! Access to the nodes of a builder, for crates that transform graphs.
 
-use indim_graph::{Graph, GraphError, GraphErrorKind, NodeKind, SizeFacts, ValueId};
+use indim_graph::{Array, Graph, GraphError, GraphErrorKind, NodeKind, SizeFacts, ValueId};
 use indim_ops::ArrayType;
 use indim_shape::{AxisMap, Shape};
 
@@ -60,6 +60,44 @@ pub trait NodeAccess {
     /// `reshape-element-count`.
     #[track_caller]
     fn reshape_like(&self, operand: &Value, like: &Value) -> BuildResult;
+
+    /// `elements` with `widths` copies of the scalar `value` before and after them along an axis. They then
+    /// have the size of the sliced value again. `slice` has this value and the slice.
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::concatenate`].
+    #[track_caller]
+    fn pad_slice(
+        &self,
+        slice: [&Value; 2],
+        axis: usize,
+        elements: &Value,
+        value: &Value,
+        widths: [usize; 2],
+    ) -> BuildResult;
+
+    /// Inserts `count` copies of the scalar `value` between each two neighbours along an axis.
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::concatenate`].
+    #[track_caller]
+    fn insert_interior(&self, x: &Value, value: &Value, axis: usize, count: usize) -> BuildResult;
+
+    /// The part of an axis of a concatenation that has the elements of `part`, after those of `before`.
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::slice`].
+    #[track_caller]
+    fn part_of_axis(&self, x: &Value, axis: usize, before: &[Value], part: &Value) -> BuildResult;
+
+    /// States that two axes, each of a value, have equal sizes for all sizes.
+    fn equate_axes(&self, axis: (&Value, usize), other: (&Value, usize));
+
+    /// States the size facts of another graph's builder, whose values are these values here.
+    fn state_facts(&self, facts: &SizeFacts, values: &[Value]);
+
+    /// A constant as a value of its own, even if an equal one exists: for other sizes they may differ.
+    fn add_distinct(&self, constant: &Array) -> Value;
 
     /// For each index, whether it is from 0 to `size - 1`; a negative index does not count from the end.
     ///
@@ -138,6 +176,43 @@ impl NodeAccess for GraphBuilder {
             self.with_facts(|facts| facts.reshape([id, result], 0));
         }
         Ok(reshaped)
+    }
+
+    #[track_caller]
+    fn pad_slice(
+        &self,
+        slice: [&Value; 2],
+        axis: usize,
+        elements: &Value,
+        value: &Value,
+        widths: [usize; 2],
+    ) -> BuildResult {
+        GraphBuilder::pad_slice(self, slice, axis, elements, value, widths)
+    }
+
+    #[track_caller]
+    fn insert_interior(&self, x: &Value, value: &Value, axis: usize, count: usize) -> BuildResult {
+        GraphBuilder::insert_interior(self, x, value, axis, count)
+    }
+
+    #[track_caller]
+    fn part_of_axis(&self, x: &Value, axis: usize, before: &[Value], part: &Value) -> BuildResult {
+        GraphBuilder::part_of_axis(self, x, axis, before, part)
+    }
+
+    fn equate_axes(&self, (value, axis): (&Value, usize), (other, other_axis): (&Value, usize)) {
+        if let (Ok(value), Ok(other)) = (self.id("equate", value), self.id("equate", other)) {
+            self.with_facts(|facts| facts.equate_axes((value, axis), (other, other_axis)));
+        }
+    }
+
+    fn state_facts(&self, facts: &SizeFacts, values: &[Value]) {
+        let ids: Vec<ValueId> = values.iter().map(Value::expect_id).collect();
+        GraphBuilder::state_facts(self, Some(facts), &ids);
+    }
+
+    fn add_distinct(&self, constant: &Array) -> Value {
+        self.value(GraphBuilder::add_distinct(self, constant.clone()))
     }
 
     #[track_caller]

@@ -96,7 +96,10 @@ impl GraphBuilder {
     /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
     #[track_caller]
     pub fn broadcast(&self, operand: impl Operand, sizes: &[usize]) -> BuildResult {
-        self.broadcast_to_target(operand, &TargetRule::XlaBroadcast, Shape::from(sizes))
+        let value = self.broadcast_onto(operand, &TargetRule::XlaBroadcast, Shape::from(sizes))?;
+        let given = 0..sizes.len();
+        given.for_each(|axis| self.pin(&value, axis, "a broadcast to this size was asked for"));
+        Ok(value)
     }
 
     /// A broadcast to a target shape under one of the target rules.

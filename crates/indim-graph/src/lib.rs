@@ -62,9 +62,9 @@ pub use regions::limits::{
 };
 pub use regions::{Region, chosen_branch, loop_step};
 pub use sizes::{
-    GuardError, Guards, ShapedGraph, Size, SizeFacts, SliceBounds, SymbolicCount, SymbolicGraph,
-    SymbolicShape, count_of,
+    GuardError, Guards, ShapedGraph, Size, SizeFacts, SizedAxis, SliceBounds, SlicePadding,
+    SymbolicCount, SymbolicGraph, SymbolicShape, count_of,
 };
 pub use sorting::SortResult;
 pub use verify::{VerifyError, VerifyErrorKind, verify};
-pub use views::{AxisSlice, AxisWindow, PaddedWindow, ScatterMode, TakeMode};
+pub use views::{AxisSlice, AxisWindow, PaddedWindow, ScatterMode, SymbolicStart, TakeMode};

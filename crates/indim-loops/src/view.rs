@@ -54,18 +54,14 @@ impl View {
         View { shape: result.clone(), axes, is_of_table: false }
     }
 
-    /// The view of the operand of a slice. `operand` is its shape, `sizes` has the sizes of its node.
-    pub(crate) fn of_slice(
-        slices: &[AxisSlice],
-        (operand, sizes): (&SymbolicShape, &[usize]),
-        result: &SymbolicShape,
-    ) -> Self {
+    /// The view of the operand of a slice.
+    pub(crate) fn of_slice(slices: &[AxisSlice], result: &SymbolicShape) -> Self {
         let index = |(axis, slice): (usize, &AxisSlice)| {
             let start = slice.start() as isize;
             let mut index = AxisIndex::new(start, slice.step(), (axis, result[axis]));
-            if let (true, Size::Symbol(symbol)) = (slice.is_from_end(), operand[axis]) {
-                index.start -= sizes[axis] as isize;
-                index.add_size(symbol, 1);
+            if let Some(start) = slice.symbolic_start() {
+                index.start = start.constant();
+                start.terms().for_each(|(symbol, factor)| index.add_size(symbol, factor));
             }
             index
         };

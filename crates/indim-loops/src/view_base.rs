@@ -80,10 +80,7 @@ impl ViewBases {
             NodeKind::Reshape if is_unit_reshape(shape, operand()) => {
                 (View::of_unit_reshape(shape, operand()), false)
             }
-            NodeKind::Slice(slices) => {
-                let sizes = graph[node.operands[0]].array_type.shape.sizes();
-                (View::of_slice(slices, (operand(), sizes), shape), false)
-            }
+            NodeKind::Slice(slices) => (View::of_slice(slices, shape), false),
             NodeKind::Window { axis, window } => {
                 (View::of_window(*axis, window, shape), is_smaller(operand(), shape))
             }

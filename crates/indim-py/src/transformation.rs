@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use indim::graph::{GraphErrorKind, inline_gradients};
+use indim::graph::{GraphErrorKind, inline_gradients, jvp_with_facts, vmap_with_facts};
 use indim::text::Binding;
-use indim::{ArrayType, Differentiate, GraphBuilder, GraphError, Shape, Value, Vectorize};
+use indim::{ArrayType, GraphBuilder, GraphError, Shape, Value};
 
 use crate::computation::Computation;
 use crate::error::ComputationError;
@@ -66,25 +66,28 @@ impl Transformed {
         let types = arguments.iter().map(Value::array_type).collect::<Result<Vec<_>, _>>()?;
         let graph = |types: Vec<ArrayType>| {
             let types: Vec<OperandType> = types.into_iter().map(OperandType::Array).collect();
-            self.computation.graph(&types, &[], false)
+            self.computation.graph_and_facts(&types)
         };
-        let transformed = match &self.transformation {
+        let (transformed, facts) = match &self.transformation {
             Transformation::Gradients { wrt, cotangents } => {
-                let types: Vec<OperandType> = types.into_iter().map(OperandType::Array).collect();
-                let (graph, facts) = self.computation.graph_and_facts(&types)?;
+                let (graph, facts) = graph(types)?;
                 let cotangents: Option<Vec<Value>> =
                     cotangents.as_ref().map(|names| names.iter().map(array_value).collect());
                 let (graph, cotangents) = ((&graph, &facts), cotangents.as_deref());
                 return Ok(inline_gradients(builder, graph, &arguments, wrt, cotangents)?);
             }
-            Transformation::Tangents { wrt, .. } => graph(types)?.jvp(wrt)?,
+            Transformation::Tangents { wrt, .. } => {
+                let (graph, facts) = graph(types)?;
+                jvp_with_facts((&graph, &facts), wrt)?
+            }
             Transformation::Batch { in_axes, out_axes } => {
                 let (size, types) = batch_element(types, in_axes)?;
-                graph(types)?.vmap(size, in_axes, out_axes)?
+                let (graph, facts) = graph(types)?;
+                vmap_with_facts((&graph, &facts), size, in_axes, out_axes)?
             }
         };
         arguments.extend(self.transformation.directions().iter().map(array_value));
-        Ok(builder.inline(&transformed, &arguments)?)
+        Ok(builder.inline_with((&transformed, Some(&facts)), &arguments)?)
     }
 
     /// Whether another step computes the same.

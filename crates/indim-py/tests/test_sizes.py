@@ -354,6 +354,36 @@ DERIVED_SIZES = {
     "gradient of one element": im.grad(lambda x: (x[:1] * 0).sum() + 1),
     "gradient of padding": im.grad(lambda x: (np.pad(x, (1, 1)) ** 2).sum()),
     "batch": lambda x: im.vmap(lambda row: row[1:] - row[:-1])(x.reshape(2, -1)),
+    "differences with a first one": lambda x: np.diff(x, prepend=0) + np.diff(x, append=x[-1:]),
+    "joined": lambda x: np.hstack([x, x * 2])[3:] - np.block([x, x])[:-3],
+    "rows": lambda x: np.vstack([x, x[::-1]]),
+    "layers": lambda x: np.dstack([x, x + 1])[0],
+    "tiled": lambda x: np.tile(x, 2) * np.concatenate([x, x]),
+    "tiled rows": lambda x: np.tile(x, (2, 1)) - np.tile(x, (2, 1, 1))[0],
+    "repeated": lambda x: np.repeat(x, 3) + np.repeat(x, 3)[::-1],
+    "rolled": lambda x: np.roll(x, 1) + np.roll(x, -2) - 2 * x,
+    "mirrored": lambda x: np.pad(x, (2, 1), mode="reflect"),
+    "edges": lambda x: np.pad(x, 1, mode="edge") - np.pad(x, 1, mode="wrap"),
+    "split": lambda x: np.split(x, [3, -2])[1] * 2,
+    "slopes": lambda x: np.gradient(x, 0.5),
+    "slopes of second order": lambda x: np.gradient(x, edge_order=2),
+    "gradient of a part": im.grad(lambda x: (x[3:5] ** 2).sum()),
+    "gradient of ends": im.grad(lambda x: (x[-3:] * x[:3]).sum() + x[-1] ** 2),
+    "gradient of steps": im.grad(lambda x: (x[1::2] ** 2).sum() + (x[::-2] ** 3).sum()),
+    "gradient of parts": im.grad(lambda x: (np.concatenate([x[1:], x * 2, x[:2]]) ** 2).sum()),
+    "gradient of a roll": im.grad(lambda x: ((x - np.roll(x, 1)) ** 2).sum()),
+    "gradient of a loop": im.grad(
+        lambda x: (lambda mean: (x * im.fori_loop(0, 3, lambda _, s: s * mean, mean)).sum())(x.mean())
+    ),
+    "second gradient": im.grad(lambda x: (im.grad(lambda y: ((y[1:] - y[:-1]) ** 3).sum())(x) ** 2).sum()),
+    "tangent": lambda x: im.jvp(lambda y: np.diff(y) * y.mean(), (x,), (x[::-1],))[1],
+    "tangent of parts": lambda x: im.jvp(lambda y: np.hstack([y[1:], y * y.std()]), (x,), (x,))[1],
+    "batch of means": lambda x: im.vmap(lambda row: row - row.mean())(x[:, None] * x),
+    "batch of ends": lambda x: im.vmap(lambda row: row[-1] * row, in_axes=1, out_axes=1)(x[:, None] * x[1:]),
+    "batch of gradients": lambda x: im.vmap(im.grad(lambda row: (row[1:] * row[:-1]).sum()))(x[:, None] * x),
+    "batch with a shared array": lambda x: im.vmap(lambda row, y: row * y + y.mean(), (0, None))(
+        x[:, None] * x[1:], x[1:]
+    ),
 }
 
 
@@ -379,8 +409,24 @@ def test_sizes_that_follow_from_a_length_are_those_of_a_fresh_trace(name):
                 assert result == fresh, length
             else:
                 np.testing.assert_array_equal(result, fresh, err_msg=f"{length}")
-                if "gradient" not in name and name not in ("softmax", "batch") and length > 5:
+                if not any(word in name for word in OF_INDIM) and length > 5:
                     np.testing.assert_allclose(result, function(x), rtol=1e-12, atol=1e-15)
+
+
+#: Words in the names of functions that NumPy alone cannot run.
+OF_INDIM = ("gradient", "tangent", "softmax", "batch")
+
+#: Those that are errors for the lengths of the test.
+REFUSED = {"rows of a slice", "wrong"}
+
+
+@pytest.mark.parametrize("name", [name for name in DERIVED_SIZES if name not in REFUSED])
+def test_functions_of_a_length_are_traced_once(name):
+    f, traces = counting(DERIVED_SIZES[name])
+    # All numbers of rows and columns that are asked for divide these lengths.
+    for length in (60, 120, 180, 240, 600):
+        outcome(f, np.linspace(0.5, 2, length))
+    assert len(traces) <= 2, f"{len(traces)} traces"
 
 
 def test_gradients_of_reshapes_of_arrays_without_elements():

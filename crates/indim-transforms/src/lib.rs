@@ -17,8 +17,8 @@ mod control;
 mod derivative;
 mod variadic;
 
-pub use batching::Vectorize;
-pub use derivative::{Differentiate, ParameterSelection, inline_gradients};
+pub use batching::{Vectorize, vmap_with_facts};
+pub use derivative::{Differentiate, ParameterSelection, inline_gradients, jvp_with_facts};
 pub use variadic::VariadicReduction;
 
 use indim_builder::Value;

@@ -31,4 +31,5 @@ pub use indim_ops::fourier::function::{FourierNorm, FourierTransform};
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
 pub use indim_transforms::{
     Differentiate, ParameterSelection, VariadicReduction, Vectorize, inline_gradients,
+    jvp_with_facts, vmap_with_facts,
 };

@@ -39,6 +39,13 @@ const TEXTS: &[&str] = &[
     "argmax(x[::-1], axis=0) + mean(x[-1:])",
     "sum(x[::-1, -1:], axis=0)",
     "vecdot(x[::-1], v[::-1])",
+    "roll(x, 1, axis=0) - x",
+    "roll(v, -1) * x",
+    "pad(x, [[1, 1], [0, 1]]) * 2",
+    "pad(x, [[1, 0], [0, 1]], mode=edge)",
+    "pad(v, [[1, 1]], mode=wrap) * 3",
+    "concatenate([x, w], axis=1) - 1",
+    "broadcast(v, [3]) * v",
 ];
 
 fn types([rows, columns]: [usize; 2]) -> [(&'static str, Shape); 3] {
@@ -100,7 +107,12 @@ fn bound_programs_give_the_bits_of_those_compiled_for_the_sizes() {
             let (b, results) = built(text, sizes);
             let alone = compile(&b.finish(&results).unwrap(), &options).unwrap();
             let shapes = types(sizes).map(|(_, shape)| shape);
-            let bound = program.bind(&shapes.each_ref().map(Shape::sizes)).unwrap();
+            let bound = program.bind(&shapes.each_ref().map(Shape::sizes));
+            // A part of one element of two needs a program of its own.
+            let Ok(bound) = bound else {
+                assert!(text.contains("roll(") && sizes.contains(&2), "{text}: {sizes:?}");
+                continue;
+            };
             assert_eq!(bound.parameters(), alone.parameters(), "{text}");
             assert!(bytes_of(&bound, sizes) == bytes_of(&alone, sizes), "{text}: {sizes:?}");
         }

@@ -3,10 +3,11 @@
 use core::cmp::Ordering;
 
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind};
-use indim_shape::Shape;
+use indim_shape::{Shape, check_broadcast_in_dim};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
+use crate::views::Index;
 
 /// The elements of a padding, for [`GraphBuilder::extend`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,15 +99,21 @@ impl GraphBuilder {
         let (x, shape, axis) = self.along_axis("roll", operand, axis)?;
         let size = shape[axis];
         // The remainder is undefined for an empty axis, where nothing moves.
-        let shifted_count =
-            i128::from(shift).checked_rem_euclid(size as i128).unwrap_or(0) as usize;
-        let front =
-            self.slice_axis(&x, axis, AxisSlice::new(size - shifted_count, shifted_count, 1))?;
-        let back = self.slice_axis(&x, axis, AxisSlice::new(0, size - shifted_count, 1))?;
-        match shifted_count {
-            0 => Ok(x),
-            _ => self.concatenate(&[front, back], axis as i64),
+        let offset = i128::from(shift).checked_rem_euclid(size as i128).unwrap_or(0);
+        if shift != 0 && shift.unsigned_abs() >= size as u64 {
+            self.pin(&x, axis, "it is shifted by a remainder of its size");
         }
+        if offset == 0 {
+            return Ok(x);
+        }
+        // A shift below the size is the same bound for all sizes.
+        let bound = match shift.unsigned_abs() < size as u64 {
+            true => -shift,
+            false => size as i64 - offset as i64,
+        };
+        let front = self.slice_bounds(&x, axis, (Some(bound), None, None))?;
+        let back = self.slice_bounds(&x, axis, (None, Some(bound), None))?;
+        self.concatenate(&[front, back], axis as i64)
     }
 
     /// XLA's `Pad`. Each axis has an entry `(low, high, interior)`: `low` copies of the scalar `value` before
@@ -214,16 +221,22 @@ impl GraphBuilder {
             let kind = GraphErrorKind::PadWidth { axis, width, max };
             return Err(self.error("pad", &[self.id("pad", x)?], kind));
         }
-        let slice = match (mode, is_front) {
-            (PadMode::Edge, true) => AxisSlice::new(0, 1, 1),
-            (PadMode::Edge, false) => AxisSlice::new(size - 1, 1, 1),
-            (PadMode::Wrap, _) => return self.wrap_border(x, axis, width, is_front),
-            (PadMode::Reflect, true) => AxisSlice::new(width, width, -1),
-            (PadMode::Reflect, false) => AxisSlice::new(size.saturating_sub(2), width, -1),
-            (PadMode::Symmetric, true) => AxisSlice::new(width - 1, width, -1),
-            (PadMode::Symmetric, false) => AxisSlice::new(size - 1, width, -1),
+        let count = i64::try_from(width).unwrap_or(i64::MAX);
+        let (first, last) = match (mode, is_front) {
+            (PadMode::Edge, true) => (None, Some(1)),
+            (PadMode::Edge, false) => (Some(-1), None),
+            (PadMode::Wrap, _) if width >= size => {
+                return self.wrap_border(x, axis, width, is_front);
+            }
+            (PadMode::Wrap, true) => (Some(-count), None),
+            (PadMode::Wrap, false) => (None, Some(count)),
+            (PadMode::Reflect, true) => (Some(count), Some(0)),
+            (PadMode::Reflect, false) => (Some(-2), Some(-2 - count)),
+            (PadMode::Symmetric, true) => (Some(count - 1), None),
+            (PadMode::Symmetric, false) => (Some(-1), Some(-1 - count)),
         };
-        let border = self.slice_axis(x, axis, slice)?;
+        let step = matches!(mode, PadMode::Reflect | PadMode::Symmetric).then_some(-1);
+        let border = self.slice_bounds(x, axis, (first, last, step))?;
         match mode {
             PadMode::Edge => self.repeat_edge(&border, axis, width),
             _ => Ok(border),
@@ -250,28 +263,50 @@ impl GraphBuilder {
     /// An axis of one element, repeated to `width` elements.
     #[track_caller]
     fn repeat_edge(&self, x: &Value, axis: usize, width: usize) -> BuildResult {
-        let mut sizes = x.array_type()?.shape.to_vec();
-        sizes[axis] = width;
-        let dims: Vec<i64> = (0..sizes.len() as i64).collect();
-        self.broadcast_in_dim(x, &dims, sizes)
+        let dims: Vec<i64> = (0..x.array_type()?.shape.rank() as i64).collect();
+        let repeated = self.broadcast_along(x, &dims, x, (axis, width))?;
+        self.pin(&repeated, axis, "a padding has this size");
+        Ok(repeated)
     }
 
     /// Inserts `count` copies of `value` between each two neighbours along an axis.
     #[track_caller]
-    fn insert_interior(&self, x: &Value, value: &Value, axis: usize, count: usize) -> BuildResult {
+    pub(crate) fn insert_interior(
+        &self,
+        x: &Value,
+        value: &Value,
+        axis: usize,
+        count: usize,
+    ) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
         let size = sizes[axis];
         if count == 0 || size < 2 {
             return Ok(x.clone());
         }
         sizes.insert(axis + 1, 1);
-        let elements = self.reshape(x, &sizes[..])?;
+        let elements = self.reshape_units(x, &sizes[..])?;
         let padding = self.fill(&elements, value, axis + 1, count)?;
         let interleaved = self.concatenate(&[elements, padding], axis as i64 + 1)?;
         sizes.remove(axis + 1);
         sizes[axis] = size.saturating_mul(count.saturating_add(1));
-        let flat = self.reshape(interleaved, &sizes[..])?;
-        self.slice_axis(&flat, axis, AxisSlice::new(0, sizes[axis] - count, 1))
+        let flat = self.merged_axes(&interleaved, axis, &sizes[..])?;
+        let behind = i64::try_from(count).unwrap_or(i64::MAX);
+        self.slice_bounds(&flat, axis, (None, Some(-behind), None))
+    }
+
+    /// A reshape that merges `axis` and the axis after it.
+    #[track_caller]
+    fn merged_axes(&self, x: &Value, axis: usize, sizes: &[usize]) -> BuildResult {
+        let id = self.id("reshape", x)?;
+        let flat = self.reshape_unpinned(id, Shape::from(sizes))?;
+        let result = self.id("reshape", &flat)?;
+        self.with_facts(|facts| {
+            facts.reshape([id, result], axis);
+            (0..axis).for_each(|other| facts.equate_axes((id, other), (result, other)));
+            let after = axis + 1..sizes.len();
+            after.for_each(|other| facts.equate_axes((id, other + 1), (result, other)));
+        });
+        Ok(flat)
     }
 
     /// Removes elements at the ends whose width is negative.
@@ -285,7 +320,10 @@ impl GraphBuilder {
             let kind = GraphErrorKind::SliceOutOfRange { axis, slice, size };
             return Err(self.error("pad", &[self.id("pad", x)?], kind));
         };
-        self.slice_axis(x, axis, AxisSlice::new(front, kept_count, 1))
+        let behind = size - front - kept_count;
+        let [first, last] = [(front, front as i64), (behind, -(behind as i64))]
+            .map(|(width, bound)| (width > 0).then_some(bound));
+        self.slice_bounds(x, axis, (first, last, None))
     }
 
     /// `x` with `fill_width(width)` before and after it, for positive widths.
@@ -309,9 +347,60 @@ impl GraphBuilder {
     /// The scalar `value` broadcast to the shape of `x` with `width` elements along `axis`.
     #[track_caller]
     fn fill(&self, x: &Value, value: &Value, axis: usize, width: usize) -> BuildResult {
-        let mut sizes = x.array_type()?.shape.to_vec();
+        let filled = self.filled_axis(x, value, axis, width)?;
+        self.pin(&filled, axis, "a padding has this size");
+        Ok(filled)
+    }
+
+    /// Like [`GraphBuilder::fill`], but does not pin the width.
+    #[track_caller]
+    pub(crate) fn filled_axis(
+        &self,
+        x: &Value,
+        value: &Value,
+        axis: usize,
+        width: usize,
+    ) -> BuildResult {
+        self.broadcast_along(value, &[], x, (axis, width))
+    }
+
+    /// A broadcast to the shape of `like` with `width` elements along `axis`, whose size is not pinned.
+    #[track_caller]
+    fn broadcast_along(
+        &self,
+        operand: &Value,
+        dims: &[i64],
+        like: &Value,
+        (axis, width): (usize, usize),
+    ) -> BuildResult {
+        let [id, like] = [self.id("pad", operand)?, self.id("pad", like)?];
+        let mut sizes = self.type_of(like).shape.to_vec();
         sizes[axis] = width;
-        self.broadcast_in_dim(value, &[], sizes)
+        let shape = Shape::from(sizes);
+        let map = match check_broadcast_in_dim(&self.type_of(id).shape, dims, &shape) {
+            Ok(map) => map,
+            Err(error) => return Err(self.shape_error("broadcast_in_dim", &[id], error)),
+        };
+        let result = self.checked_broadcast("broadcast_in_dim", id, &map, &shape)?;
+        let result_id = result.expect_id();
+        let others = (0..shape.rank()).filter(|other| *other != axis);
+        self.with_facts(|facts| {
+            others.for_each(|other| facts.equate_axes((result_id, other), (like, other)));
+        });
+        Ok(result)
+    }
+
+    /// A slice of one axis by Python's bounds, which state it for all sizes of the axis.
+    #[track_caller]
+    fn slice_bounds(
+        &self,
+        x: &Value,
+        axis: usize,
+        (start, stop, step): (Option<i64>, Option<i64>, Option<i64>),
+    ) -> BuildResult {
+        let mut indices = vec![Index::ALL; axis];
+        indices.push(Index::Slice { start, stop, step });
+        self.index(x, &indices)
     }
 
     /// A slice of one axis; all other axes stay whole.

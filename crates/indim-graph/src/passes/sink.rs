@@ -161,9 +161,8 @@ fn composed_slice(
         return Some((operand, later.to_vec()));
     };
     let source = arena[operand].operands[0];
-    let pairs = first.iter().zip(later).zip(arena[source].array_type.shape.iter());
-    let composed =
-        pairs.map(|((first, later), &size)| first.then(later, size)).collect::<Option<_>>()?;
+    let pairs = first.iter().zip(later);
+    let composed = pairs.map(|(first, later)| first.then(later)).collect::<Option<_>>()?;
     Some((source, composed))
 }
 

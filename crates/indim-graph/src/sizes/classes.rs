@@ -1,11 +1,11 @@
 //! Classes of axes with equal sizes, derived from nodes and facts. A class with an axis of a parameter
 //! becomes a symbol, unless a reason requires that its size stays a number.
 
-use foldhash::{HashSet, HashSetExt};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use indim_shape::Shape;
 
 use super::derivation::Derivation;
-use super::facts::SizeFacts;
+use super::facts::{SizeFacts, SlicePadding, SlicedPart};
 use super::guards::MAX_SYMBOL_SIZE;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
@@ -26,6 +26,11 @@ pub(super) struct SizeClasses {
     derived: HashSet<Axis>,
     /// The results of slices whose first index has a fixed distance from the end of the operand's axis.
     from_end: HashSet<Axis>,
+    /// The results of slices that are parts of concatenations, each with the axes of the parts before it. One
+    /// node may be several parts.
+    parts: HashMap<Axis, Vec<Vec<Axis>>>,
+    /// The results of slices whose bounds are known as written.
+    written: HashSet<Axis>,
 }
 
 /// An axis of a value.
@@ -46,6 +51,8 @@ impl SizeClasses {
             derivations: Vec::new(),
             derived: HashSet::new(),
             from_end: HashSet::new(),
+            parts: HashMap::new(),
+            written: HashSet::new(),
         };
         classes.add_derivations(graph, facts);
         for (value, node) in graph.iter() {
@@ -66,11 +73,17 @@ impl SizeClasses {
                 classes.join((value, axis), (first, first_axis));
             }
         }
-        for (value, other) in facts.equal_shapes() {
+        for &((value, first), (other, other_first)) in facts.equal_shapes() {
             if value.index() < graph.len() && other.index() < graph.len() {
-                classes.join_all(graph, value, other);
+                classes.join_from(graph, (value, first), (other, other_first));
             }
         }
+        for &(axis, other) in facts.equal_axes() {
+            if axis.0.index() < graph.len() && other.0.index() < graph.len() {
+                classes.join(axis, other);
+            }
+        }
+        classes.pin_starts(graph);
         // Sources come before the sizes that follow from them.
         classes.derivations.sort_by_key(|&(axis, _)| axis);
         classes
@@ -100,6 +113,7 @@ impl SizeClasses {
             }
             let derivation = Derivation::Slice { of, bounds, start, is_whole };
             self.add_derivation(slice.operand, result, derivation);
+            self.written.insert(result);
         }
         for reshape in facts.reshapes().iter().filter(|of| of.result.index() < graph.len()) {
             let axes = |value: ValueId| (0..rank(graph, value)).map(move |axis| (value, axis));
@@ -107,6 +121,90 @@ impl SizeClasses {
             let by = axes(reshape.result).filter(|axis| *axis != target).collect();
             let of = axes(reshape.operand).collect();
             self.add_derivation(reshape.operand, target, Derivation::Quotient { of, by });
+        }
+        for part in facts.parts() {
+            if part.values().all(|value| value.index() < graph.len()) {
+                self.add_part(part);
+            }
+        }
+        for padding in facts.paddings() {
+            if padding.values().all(|value| value.index() < graph.len()) {
+                self.add_padding(facts, padding);
+            }
+        }
+    }
+
+    /// Adds a slice that is a part of a concatenation.
+    fn add_part(&mut self, part: &SlicedPart) {
+        let (result, axis) = ((part.result, part.axis), part.axis);
+        self.join(result, (part.part, axis));
+        let before: Vec<Axis> = part.before.iter().map(|&value| (value, axis)).collect();
+        if part.result != part.operand {
+            self.derived.insert(result);
+            // One node may be several parts.
+            let starts = self.parts.entry(result).or_default();
+            if !starts.contains(&before) {
+                starts.push(before);
+            }
+        }
+    }
+
+    /// Makes the sizes before a part numbers if that of the concatenation is one: the node of the part may
+    /// also be a slice with a fixed start.
+    fn pin_starts(&mut self, graph: &Graph) {
+        for ((value, axis), before) in self.parts.clone() {
+            let class = self.class(graph[value].operands[0], axis);
+            if self.reason(class).is_some() {
+                let before = before.into_iter().flatten();
+                before.for_each(|(of, axis)| self.pin(of, axis, "a slice of it is taken"));
+            }
+        }
+    }
+
+    /// The slices that are parts of concatenations, each with the axes of the parts before it.
+    pub(super) fn parts(&self) -> &HashMap<Axis, Vec<Vec<Axis>>> {
+        &self.parts
+    }
+
+    /// Whether the bounds of a slice are known as written.
+    pub(super) fn is_written(&self, axis: Axis) -> bool {
+        self.written.contains(&axis)
+    }
+
+    /// Adds the sizes of the arrays before and after the elements of a slice. At most one of them varies with
+    /// the size of the sliced axis; the other one is a number that the bounds of the slice state. Those of a
+    /// part of a concatenation follow from the other parts.
+    fn add_padding(&mut self, facts: &SizeFacts, padding: &SlicePadding) {
+        let SlicePadding { slice: [operand, result], axis, low, middle, high } = *padding;
+        let of = (operand, result, axis);
+        let rest = |other: Option<ValueId>| {
+            let by = [Some(middle), other].into_iter().flatten().map(|value| (value, axis));
+            Some(Derivation::Difference { of: (operand, axis), by: by.collect() })
+        };
+        let mut parts = facts.parts().iter();
+        let part = parts.find(|part| (part.operand, part.result, part.axis) == of);
+        let mut slices = facts.slices().iter();
+        let slice = slices.find(|slice| (slice.operand, slice.result, slice.axis) == of);
+        let (of_low, of_high) = match (part, slice.map(|slice| slice.bounds)) {
+            (Some(part), _) => {
+                let before = part.before.iter().map(|&value| (value, axis)).collect();
+                (Some(Derivation::Sum { of: before }), rest(low))
+            }
+            (None, Some(bounds)) => match (bounds.has_fixed_low(), bounds.has_fixed_high()) {
+                (true, false) => (None, rest(low)),
+                (false, true) => (rest(high), None),
+                _ => (None, None),
+            },
+            (None, None) => (None, None),
+        };
+        for (side, derivation) in [(low, of_low), (high, of_high)] {
+            match (side, derivation) {
+                (Some(side), Some(derivation)) => {
+                    self.add_derivation(operand, (side, axis), derivation);
+                }
+                (Some(side), None) => self.pin(side, axis, "a padding has this size"),
+                (None, _) => {}
+            }
         }
     }
 
@@ -187,10 +285,13 @@ impl SizeClasses {
 
     /// Joins the axes of two values in order, as many as the value of lower rank has.
     fn join_all(&mut self, graph: &Graph, value: ValueId, other: ValueId) {
-        let ranks = [value, other].map(|value| rank(graph, value));
-        for axis in 0..ranks[0].min(ranks[1]) {
-            self.join((value, axis), (other, axis));
-        }
+        self.join_from(graph, (value, 0), (other, 0));
+    }
+
+    /// Joins the axes of two values in order, from these axes on.
+    fn join_from(&mut self, graph: &Graph, (value, first): Axis, (other, other_first): Axis) {
+        let axes = (first..rank(graph, value)).zip(other_first..rank(graph, other));
+        axes.for_each(|(axis, other_axis)| self.join((value, axis), (other, other_axis)));
     }
 
     /// Adds the equalities between a node's axes and those of its operands.

@@ -1,4 +1,4 @@
-//! Sizes that follow from other sizes: those of slices, reshapes and concatenations.
+//! Sizes that follow from other sizes: those of slices, reshapes, concatenations and paddings.
 //!
 //! A derivation computes a size from others at each binding. The class of the axis is a symbol of its own,
 //! so nests and code see no arithmetic: `n - 1` is a symbol like `n`. A second derivation of one class is a
@@ -25,6 +25,8 @@ pub(super) enum Derivation<S> {
     Quotient { of: Vec<S>, by: Vec<S> },
     /// The sum of the sizes of the parts of a concatenation.
     Sum { of: Vec<S> },
+    /// The size `of` without the sizes `by`: the rest of an axis.
+    Difference { of: S, by: Vec<S> },
 }
 
 impl<S: Copy> Derivation<S> {
@@ -34,6 +36,7 @@ impl<S: Copy> Derivation<S> {
             Derivation::Slice { of, .. } => (core::slice::from_ref(of), &[]),
             Derivation::Quotient { of, by } => (of, by),
             Derivation::Sum { of } => (of, &[]),
+            Derivation::Difference { of, by } => (core::slice::from_ref(of), by),
         };
         first.iter().chain(second).copied()
     }
@@ -51,6 +54,10 @@ impl<S: Copy> Derivation<S> {
                 Derivation::Quotient { of, by: sizes.collect() }
             }
             Derivation::Sum { .. } => Derivation::Sum { of: sizes.collect() },
+            Derivation::Difference { .. } => {
+                let of = sizes.next().expect("invariant: a difference is one of a size");
+                Derivation::Difference { of, by: sizes.collect() }
+            }
         }
     }
 }
@@ -83,6 +90,10 @@ impl Derivation<Size> {
                 let mut sizes = of.iter().map(|size| size.resolve(symbols));
                 sizes.try_fold(0usize, |sum, size| sum.checked_add(size))
             }
+            Derivation::Difference { of, by } => {
+                let mut sizes = by.iter().map(|size| size.resolve(symbols));
+                sizes.try_fold(of.resolve(symbols), |rest, size| rest.checked_sub(size))
+            }
         }
     }
 
@@ -98,7 +109,7 @@ impl Derivation<Size> {
                 let numbers = by.iter().filter_map(|size| size.known());
                 numbers.filter(|number| *number != 0).fold(1, usize::saturating_mul)
             }
-            Derivation::Sum { .. } => 1,
+            Derivation::Sum { .. } | Derivation::Difference { .. } => 1,
         }
     }
 
@@ -111,8 +122,8 @@ impl Derivation<Size> {
                 usize::try_from(largest).unwrap_or(usize::MAX)
             }
             Derivation::Quotient { .. } => 0,
-            Derivation::Sum { of } => {
-                of.iter().filter_map(|size| size.known()).fold(0, usize::saturating_add)
+            Derivation::Sum { .. } | Derivation::Difference { .. } => {
+                self.sources().filter_map(Size::known).fold(0, usize::saturating_add)
             }
         }
     }

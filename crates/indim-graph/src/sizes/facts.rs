@@ -45,6 +45,23 @@ impl SliceBounds {
         self.starts_from_end() == stops_from_end
     }
 
+    /// Whether the number of elements before the lowest index of the slice is the same for all sizes of the
+    /// axis with one remainder by the step.
+    pub(super) fn has_fixed_low(&self) -> bool {
+        match self.is_backwards() {
+            true => self.stop.is_none_or(|stop| stop >= 0),
+            false => !self.starts_from_end(),
+        }
+    }
+
+    /// Like [`SliceBounds::has_fixed_low`], for the elements after the highest index.
+    pub(super) fn has_fixed_high(&self) -> bool {
+        match self.is_backwards() {
+            true => self.starts_from_end(),
+            false => self.stop.is_none_or(|stop| stop < 0),
+        }
+    }
+
     fn is_backwards(&self) -> bool {
         self.step.is_some_and(|step| step < 0)
     }
@@ -66,6 +83,79 @@ pub(super) struct FreeReshape {
     pub(super) result: ValueId,
     /// The axis of the result whose size follows from the others.
     pub(super) inferred: usize,
+}
+
+/// An axis of a value.
+pub type SizedAxis = (ValueId, usize);
+
+/// The axis of a slice of a concatenation that has the elements of one part.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SlicedPart {
+    pub(super) operand: ValueId,
+    pub(super) result: ValueId,
+    pub(super) axis: usize,
+    /// The part.
+    pub(super) part: ValueId,
+    /// The parts before it.
+    pub(super) before: Vec<ValueId>,
+}
+
+/// Arrays that extend the elements of a slice, spread by its step, to the size of the sliced axis again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlicePadding {
+    /// The sliced value, and the slice.
+    pub slice: [ValueId; 2],
+    /// The axis.
+    pub axis: usize,
+    /// The array before the elements.
+    pub low: Option<ValueId>,
+    /// The elements.
+    pub middle: ValueId,
+    /// The array after the elements.
+    pub high: Option<ValueId>,
+}
+
+impl SlicedPart {
+    /// The values that have the axis.
+    pub(super) fn values(&self) -> impl Iterator<Item = ValueId> + '_ {
+        [self.operand, self.result, self.part].into_iter().chain(self.before.iter().copied())
+    }
+
+    /// The part of these values, whose axis is after the added ones; `None` if a value has other axes than
+    /// the others.
+    fn inlined(&self, value: impl Fn(ValueId) -> Option<(ValueId, usize)>) -> Option<SlicedPart> {
+        let added = value(self.result)?.1;
+        let of = |of: ValueId| value(of).filter(|value| value.1 == added).map(|value| value.0);
+        Some(SlicedPart {
+            operand: of(self.operand)?,
+            result: of(self.result)?,
+            axis: self.axis + added,
+            part: of(self.part)?,
+            before: self.before.iter().map(|&before| of(before)).collect::<Option<_>>()?,
+        })
+    }
+}
+
+impl SlicePadding {
+    /// The values of the padding.
+    pub(super) fn values(&self) -> impl Iterator<Item = ValueId> + '_ {
+        self.slice.into_iter().chain(self.low).chain([self.middle]).chain(self.high)
+    }
+
+    /// The padding of these values, whose axis is after the added ones; `None` if a value is missing, or has
+    /// other axes than the others.
+    fn inlined(&self, value: impl Fn(ValueId) -> Option<(ValueId, usize)>) -> Option<SlicePadding> {
+        let added = value(self.middle)?.1;
+        let of = |of: ValueId| value(of).filter(|value| value.1 == added).map(|value| value.0);
+        let side = |side: Option<ValueId>| side.map_or(Some(None), |side| of(side).map(Some));
+        Some(SlicePadding {
+            slice: [of(self.slice[0])?, of(self.slice[1])?],
+            axis: self.axis + added,
+            low: side(self.low)?,
+            middle: of(self.middle)?,
+            high: side(self.high)?,
+        })
+    }
 }
 
 /// The number of elements along some axes, minus a number.
@@ -90,10 +180,14 @@ pub fn count_of(sizes: impl Iterator<Item = usize>, correction: f64) -> f64 {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SizeFacts {
     pinned: BTreeMap<(ValueId, usize), &'static str>,
-    /// Pairs of values with equal shapes.
-    equal_shapes: Vec<(ValueId, ValueId)>,
+    /// Pairs of values whose axes from these on have equal sizes in order.
+    equal_shapes: Vec<(SizedAxis, SizedAxis)>,
+    /// Pairs of axes of equal size.
+    equal_axes: Vec<(SizedAxis, SizedAxis)>,
     slices: Vec<WrittenSlice>,
     reshapes: Vec<FreeReshape>,
+    parts: Vec<SlicedPart>,
+    paddings: Vec<SlicePadding>,
     counts: Vec<(ValueId, ElementCount)>,
     /// The indices in `counts` of each key.
     count_indices: BTreeMap<CountKey, Vec<usize>>,
@@ -112,7 +206,7 @@ impl SizeFacts {
     /// States that two values have equal shapes by construction.
     pub fn equate(&mut self, value: ValueId, other: ValueId) {
         if value != other {
-            self.equal_shapes.push((value, other));
+            self.equal_shapes.push(((value, 0), (other, 0)));
         }
     }
 
@@ -131,32 +225,74 @@ impl SizeFacts {
         self.reshapes.push(FreeReshape { operand, result, inferred });
     }
 
-    /// Adds the facts of another graph, whose values are these values. Names are left out.
-    pub fn inline(&mut self, facts: &SizeFacts, values: &[ValueId]) {
-        let value = |of: ValueId| values.get(of.index()).copied();
-        for (&(of, axis), reason) in &facts.pinned {
-            value(of).into_iter().for_each(|of| self.pin(of, axis, reason));
+    /// States that two axes have equal sizes.
+    pub fn equate_axes(&mut self, axis: SizedAxis, other: SizedAxis) {
+        self.equal_axes.push((axis, other));
+    }
+
+    /// States that the slice `result` of a concatenation `operand` has the elements of `part`, after those of
+    /// the parts `before`. The result may be the operand itself.
+    pub fn part(
+        &mut self,
+        [operand, result]: [ValueId; 2],
+        axis: usize,
+        part: ValueId,
+        before: Vec<ValueId>,
+    ) {
+        self.parts.push(SlicedPart { operand, result, axis, part, before });
+    }
+
+    /// States that arrays extend the elements of a slice to the size of the sliced axis.
+    pub fn padding(&mut self, padding: SlicePadding) {
+        self.paddings.push(padding);
+    }
+
+    /// Adds the facts of another graph. `value` gives the value here for a value of that graph, and the
+    /// number of axes that it has before those there; `None` for a value that is not here. Names are left
+    /// out.
+    pub fn inline(
+        &mut self,
+        facts: &SizeFacts,
+        value: impl Fn(ValueId) -> Option<(ValueId, usize)>,
+    ) {
+        let place = |(of, axis): SizedAxis| value(of).map(|(of, added)| (of, axis + added));
+        let pair = |first: ValueId, second: ValueId| {
+            let (first, second) = (value(first)?, value(second)?);
+            (first.1 == second.1).then_some(([first.0, second.0], first.1))
+        };
+        for (&axis, reason) in &facts.pinned {
+            place(axis).into_iter().for_each(|(of, axis)| self.pin(of, axis, reason));
         }
-        for &(of, other) in &facts.equal_shapes {
-            value(of).zip(value(other)).into_iter().for_each(|(of, other)| self.equate(of, other));
+        for &(axis, other) in &facts.equal_shapes {
+            let pair = place(axis).zip(place(other));
+            self.equal_shapes.extend(pair);
+        }
+        for &(axis, other) in &facts.equal_axes {
+            let pair = place(axis).zip(place(other));
+            self.equal_axes.extend(pair);
         }
         for &WrittenSlice { operand, result, axis, bounds } in &facts.slices {
-            let slice = value(operand).zip(value(result));
-            let slice =
-                slice.map(|(operand, result)| WrittenSlice { operand, result, axis, bounds });
+            let slice = pair(operand, result).map(|([operand, result], added)| WrittenSlice {
+                operand,
+                result,
+                axis: axis + added,
+                bounds,
+            });
             self.slices.extend(slice);
         }
         for &FreeReshape { operand, result, inferred } in &facts.reshapes {
-            let reshape = value(operand).zip(value(result));
-            self.reshapes.extend(reshape.map(|(operand, result)| FreeReshape {
+            let reshape = pair(operand, result).map(|([operand, result], added)| FreeReshape {
                 operand,
                 result,
-                inferred,
-            }));
+                inferred: inferred + added,
+            });
+            self.reshapes.extend(reshape);
         }
+        self.parts.extend(facts.parts.iter().filter_map(|part| part.inlined(&value)));
+        self.paddings.extend(facts.paddings.iter().filter_map(|padding| padding.inlined(&value)));
         for (of, ElementCount { axes, correction }) in &facts.counts {
-            let axes = axes.iter().map(|&(of, axis)| Some((value(of)?, axis)));
-            if let (Some(of), Some(axes)) = (value(*of), axes.collect()) {
+            let axes = axes.iter().map(|&axis| place(axis)).collect();
+            if let (Some((of, _)), Some(axes)) = (value(*of), axes) {
                 self.add_count(of, axes, *correction);
             }
         }
@@ -230,8 +366,23 @@ impl SizeFacts {
         self.pinned.iter().map(|(&(value, axis), &reason)| (value, axis, reason))
     }
 
-    /// The pairs of values with equal shapes.
-    pub(super) fn equal_shapes(&self) -> impl Iterator<Item = (ValueId, ValueId)> + '_ {
-        self.equal_shapes.iter().copied()
+    /// The pairs of values whose axes from these on have equal sizes in order.
+    pub(super) fn equal_shapes(&self) -> &[(SizedAxis, SizedAxis)] {
+        &self.equal_shapes
+    }
+
+    /// The pairs of axes of equal size.
+    pub(super) fn equal_axes(&self) -> &[(SizedAxis, SizedAxis)] {
+        &self.equal_axes
+    }
+
+    /// The slices of concatenations that are parts.
+    pub(super) fn parts(&self) -> &[SlicedPart] {
+        &self.parts
+    }
+
+    /// The paddings of slices.
+    pub(super) fn paddings(&self) -> &[SlicePadding] {
+        &self.paddings
     }
 }

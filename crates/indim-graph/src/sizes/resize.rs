@@ -1,6 +1,6 @@
 //! Symbolic graphs: one graph, resized to any sizes of its symbols.
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashMapExt, HashSet};
 use indim_ops::ArrayType;
 
 use super::classes::{Axis, PinReason, SizeClasses};
@@ -11,7 +11,7 @@ use super::shaped::ShapedGraph;
 use super::size::Size;
 use super::symbols::{Symbols, sizes};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
-use crate::views::AxisSlice;
+use crate::views::{AxisSlice, SymbolicStart};
 
 /// A graph with symbolic sizes: each size is a number or a symbol.
 ///
@@ -40,6 +40,8 @@ pub struct SymbolicGraph {
     counts: Vec<SymbolicCount>,
     /// The results of slices whose first index has a fixed distance from the end of the operand's axis.
     from_end: HashSet<Axis>,
+    /// The first indices of slices that are parts of concatenations.
+    part_starts: HashMap<Axis, SymbolicStart>,
 }
 
 /// The reason if all sizes are numbers because some size depends on the inputs in an unsupported way.
@@ -47,6 +49,10 @@ const UNSUPPORTED_SIZE: PinReason =
     "a size depends on those of the inputs in a way that is not supported";
 /// The reason if all sizes are numbers because arrays of representative sizes would not fit into memory.
 const TOO_LARGE: PinReason = "the arrays of the program have too many axes of different sizes";
+/// The reason if all sizes are numbers because the start of a part is the sum of too many sizes, or one node
+/// is two slices that differ for other sizes.
+const UNKNOWN_START: PinReason =
+    "a part of a concatenation has no start that is known for all sizes";
 /// The reason if all sizes are numbers because only an axis of size 0 keeps an array within memory.
 const TOO_LARGE_IF_NONEMPTY: PinReason =
     "an array without elements has other axes that are too long to vary";
@@ -62,6 +68,8 @@ impl SymbolicGraph {
         };
         if !symbolic.guards.symbols_fit(&symbolic.representatives) {
             symbolic = none(&mut classes, TOO_LARGE);
+        } else if !symbolic.add_part_starts(&classes) {
+            symbolic = none(&mut classes, UNKNOWN_START);
         } else if !symbolic.accepts_own_sizes() {
             symbolic = none(&mut classes, TOO_LARGE_IF_NONEMPTY);
         }
@@ -104,8 +112,8 @@ impl SymbolicGraph {
         let guards = guards(graph, &sizes, reasons, &symbols);
         let representatives = symbols.representatives;
         let from_end = classes.slices_from_end().clone();
-        let (graph, counts) = (graph.clone(), Vec::new());
-        SymbolicGraph { graph, sizes, guards, representatives, counts, from_end }
+        let (graph, counts, part_starts) = (graph.clone(), Vec::new(), HashMap::new());
+        SymbolicGraph { graph, sizes, guards, representatives, counts, from_end, part_starts }
     }
 
     /// Whether the sizes of the graph itself meet the guards. They do not if only an axis of size 0 keeps an
@@ -139,8 +147,8 @@ impl SymbolicGraph {
         self.resized_with(symbols, false)
     }
 
-    /// Like [`SymbolicGraph::resized`]; marks slices from the end of a symbolic axis if `marks_from_end`.
-    fn resized_with(&self, symbols: &[usize], marks_from_end: bool) -> Graph {
+    /// Like [`SymbolicGraph::resized`]; slices have their symbolic starts if `has_symbolic_starts`.
+    fn resized_with(&self, symbols: &[usize], has_symbolic_starts: bool) -> Graph {
         let nodes = self.graph.iter().map(|(value, node)| {
             let sizes = &self.sizes[value.index()];
             if let Some(count) = self.counts.iter().find(|count| count.value() == value) {
@@ -156,9 +164,10 @@ impl SymbolicGraph {
                     let slices = slices.iter().enumerate();
                     let resized = |(axis, slice)| {
                         let resized = self.resized_slice((value, axis), slice, symbols);
-                        match marks_from_end && self.is_from_end((value, axis)) {
-                            true => resized.from_end(),
-                            false => resized,
+                        let start = self.symbolic_start((value, axis));
+                        match start.filter(|_| has_symbolic_starts) {
+                            Some(start) => resized.with_symbolic_start(start),
+                            None => resized,
                         }
                     };
                     NodeKind::Slice(slices.map(resized).collect())
@@ -178,11 +187,48 @@ impl SymbolicGraph {
         as_parameters(&graph, &self.sizes, &self.counts)
     }
 
-    /// Whether the first index of a slice has a fixed distance from the end of an axis of symbolic size.
-    fn is_from_end(&self, (value, axis): Axis) -> bool {
+    /// Adds the first indices of the parts of concatenations; `false` if one is unknown.
+    fn add_part_starts(&mut self, classes: &SizeClasses) -> bool {
+        for (&axis, parts) in classes.parts() {
+            let mut starts = parts.iter().map(|before| self.start_after(before));
+            let Some(Some(start)) = starts.next() else { return false };
+            if !starts.all(|other| other == Some(start)) {
+                return false;
+            }
+            if classes.is_written(axis) && self.written_start(axis) != Some(start) {
+                return false;
+            }
+            self.part_starts.insert(axis, start);
+        }
+        true
+    }
+
+    /// The first index of a slice whose bounds are known as written.
+    fn written_start(&self, (value, axis): Axis) -> Option<SymbolicStart> {
+        let NodeKind::Slice(slices) = &self.graph[value].kind else { return None };
         let operand = self.graph[value].operands[0];
-        let size = self.sizes[operand.index()][axis];
-        self.from_end.contains(&(value, axis)) && size.symbol().is_some()
+        let start = slices[axis].start() as isize;
+        match self.sizes[operand.index()][axis] {
+            Size::Symbol(symbol) if self.from_end.contains(&(value, axis)) => {
+                let size = self.graph[operand].array_type.shape[axis] as isize;
+                SymbolicStart::new(start - size, [(symbol, 1)])
+            }
+            _ => SymbolicStart::new(start, []),
+        }
+    }
+
+    /// The first index of a part of a concatenation after these parts; `None` for too many symbols.
+    fn start_after(&self, before: &[Axis]) -> Option<SymbolicStart> {
+        let sizes = before.iter().map(|(value, axis)| self.sizes[value.index()][*axis]);
+        let known = sizes.clone().filter_map(Size::known).sum::<usize>();
+        SymbolicStart::new(known as isize, sizes.filter_map(Size::symbol).map(|symbol| (symbol, 1)))
+    }
+
+    /// The first index of a slice, if it depends on symbols.
+    fn symbolic_start(&self, axis: Axis) -> Option<SymbolicStart> {
+        let part_start = self.part_starts.get(&axis).copied();
+        let start = part_start.or_else(|| self.written_start(axis))?;
+        start.terms().next().map(|_| start)
     }
 
     /// The slice along an axis of `value` for these sizes of the symbols. Its step never varies.
@@ -194,10 +240,10 @@ impl SymbolicGraph {
     ) -> AxisSlice {
         let operand = self.graph[value].operands[0];
         let (from, to) = (self.sizes[operand.index()][axis], self.sizes[value.index()][axis]);
-        if self.is_from_end((value, axis)) {
-            let distance = self.graph[operand].array_type.shape[axis] - slice.start();
-            let start = from.resolve(symbols).saturating_sub(distance);
-            return AxisSlice::new(start, to.resolve(symbols), slice.step());
+        if let Some(start) = self.symbolic_start((value, axis)) {
+            let term = |(symbol, factor): (usize, isize)| symbols[symbol] as isize * factor;
+            let start = start.constant() + start.terms().map(term).sum::<isize>();
+            return AxisSlice::new(start.max(0) as usize, to.resolve(symbols), slice.step());
         }
         match to {
             Size::Known(_) => *slice,

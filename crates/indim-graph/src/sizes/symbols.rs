@@ -88,53 +88,76 @@ impl Symbols {
     }
 
     /// Adds the derived symbols. `Some(false)` if a class was pinned, so that the symbols must be found
-    /// again; `None` if a source has no size yet.
+    /// again; `None` if a source has no size.
     fn derive(&mut self, graph: &Graph, classes: &mut SizeClasses) -> Option<bool> {
-        for ((value, axis), derivation) in classes.derivations().to_vec() {
-            let is_unresolved = |source: Axis, symbols: &Symbols, classes: &mut SizeClasses| {
-                let class = classes.class(source.0, source.1);
-                classes.reason(class).is_none() && !symbols.of_class.contains_key(&class)
-            };
-            if derivation.sources().any(|source| is_unresolved(source, self, classes)) {
-                return None;
-            }
-            let resolved = derivation.map(|source| self.size(graph, classes, source));
-            let class = classes.class(value, axis);
-            let is_number = classes.reason(class).is_some();
-            let has_symbol = self.of_class.contains_key(&class);
-            if resolved.is_known() {
-                if !is_number {
-                    classes.pin(value, axis, "it follows from sizes that are numbers");
+        let mut pending = classes.derivations().to_vec();
+        while !pending.is_empty() {
+            let (count, mut waiting) = (pending.len(), Vec::new());
+            for (axis, derivation) in core::mem::take(&mut pending) {
+                let is_ready = derivation.sources().all(|source| self.has_size(classes, source));
+                if !is_ready {
+                    waiting.push((axis, derivation));
+                } else if !self.add_derived(graph, classes, axis, &derivation) {
                     return Some(false);
                 }
-            } else if is_number || has_symbol {
-                let size = self.size(graph, classes, (value, axis));
-                self.checks.push((resolved, size));
-            } else {
-                self.of_class.insert(class, self.count());
-                self.derived.push(resolved);
             }
+            // A node that occurs several times may come before a source of a later derivation.
+            if waiting.len() == count {
+                return None;
+            }
+            pending = waiting;
         }
         Some(true)
+    }
+
+    /// Whether an axis has a symbol or is a number.
+    fn has_size(&self, classes: &mut SizeClasses, (value, axis): Axis) -> bool {
+        let class = classes.class(value, axis);
+        classes.reason(class).is_some() || self.of_class.contains_key(&class)
+    }
+
+    /// Adds the symbol of a derived size, or a check; `false` if its class was pinned.
+    fn add_derived(
+        &mut self,
+        graph: &Graph,
+        classes: &mut SizeClasses,
+        (value, axis): Axis,
+        derivation: &Derivation<Axis>,
+    ) -> bool {
+        let resolved = derivation.map(|source| self.size(graph, classes, source));
+        let class = classes.class(value, axis);
+        let is_number = classes.reason(class).is_some();
+        if resolved.is_known() {
+            if !is_number {
+                classes.pin(value, axis, "it follows from sizes that are numbers");
+            }
+            return is_number;
+        }
+        if is_number || self.of_class.contains_key(&class) {
+            let size = self.size(graph, classes, (value, axis));
+            self.checks.push((resolved, size));
+        } else {
+            self.of_class.insert(class, self.count());
+            self.derived.push(resolved);
+        }
+        true
     }
 
     /// Whether each axis has a symbol or is a number.
     fn has_all(&self, graph: &Graph, classes: &mut SizeClasses) -> bool {
         graph.iter().all(|(value, node)| {
-            (0..node.array_type.shape.rank()).all(|axis| {
-                let class = classes.class(value, axis);
-                classes.reason(class).is_some() || self.of_class.contains_key(&class)
-            })
+            (0..node.array_type.shape.rank()).all(|axis| self.has_size(classes, (value, axis)))
         })
     }
 
     /// Chooses the representatives: they differ from each other and from every number in the graph, so
     /// passes, which compare numbers, find no two sizes equal that differ in some binding. `Some(false)` if
-    /// two classes with equal sizes were merged, so that the symbols must be found again.
+    /// two classes with equal sizes were merged, or a class whose size never varies was pinned, so that the
+    /// symbols must be found again.
     fn represent(&mut self, graph: &Graph, classes: &mut SizeClasses) -> Option<bool> {
         let numbers = self.numbers(graph, classes);
         let own = self.own_sizes(graph, classes);
-        let mut equal: Option<Vec<(usize, usize)>> = None;
+        let mut last: Option<Vec<usize>> = None;
         for attempt in 0..MAX_ATTEMPTS {
             let Some(all) = self.candidates(&own, &numbers, attempt) else { continue };
             let pairs = equal_pairs(&all);
@@ -143,11 +166,22 @@ impl Symbols {
                 return Some(true);
             }
             // Equal at two different points. The derivations are checked at each binding.
-            if !pairs.is_empty() && equal.as_ref() == Some(&pairs) {
-                self.merge(graph, classes, &pairs);
-                return Some(false);
+            if let Some(last) = &last {
+                if !pairs.is_empty() && equal_pairs(last) == pairs {
+                    self.merge(graph, classes, &pairs);
+                    return Some(false);
+                }
+                let is_number = |symbol: &usize| {
+                    all[*symbol] == last[*symbol] && numbers.contains(&all[*symbol])
+                };
+                let fixed: Vec<usize> =
+                    (self.parameter_count..all.len()).filter(is_number).collect();
+                if !fixed.is_empty() {
+                    self.pin(graph, classes, &fixed);
+                    return Some(false);
+                }
             }
-            equal = Some(pairs);
+            last = Some(all);
         }
         None
     }
@@ -235,6 +269,24 @@ impl Symbols {
 
     /// Joins the classes of pairs of symbols.
     fn merge(&self, graph: &Graph, classes: &mut SizeClasses, pairs: &[(usize, usize)]) {
+        let axes = self.axes(graph, classes);
+        for &(first, second) in pairs {
+            if let (Some(first), Some(second)) = (axes[first], axes[second]) {
+                classes.join(first, second);
+            }
+        }
+    }
+
+    /// Pins the classes of symbols whose sizes never vary.
+    fn pin(&self, graph: &Graph, classes: &mut SizeClasses, symbols: &[usize]) {
+        let axes = self.axes(graph, classes);
+        for (value, axis) in symbols.iter().filter_map(|&symbol| axes[symbol]) {
+            classes.pin(value, axis, "it follows from sizes that are numbers");
+        }
+    }
+
+    /// The first axis of each symbol.
+    fn axes(&self, graph: &Graph, classes: &mut SizeClasses) -> Vec<Option<Axis>> {
         let mut axes: Vec<Option<Axis>> = vec![None; self.count()];
         for (value, node) in graph.iter() {
             for axis in 0..node.array_type.shape.rank() {
@@ -243,11 +295,7 @@ impl Symbols {
                 }
             }
         }
-        for &(first, second) in pairs {
-            if let (Some(first), Some(second)) = (axes[first], axes[second]) {
-                classes.join(first, second);
-            }
-        }
+        axes
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::symbolic_start::SymbolicStart;
 use crate::error::GraphErrorKind;
 
 /// A slice of one axis: `count` elements, at `start`, `start + step`, ... A negative step goes backwards.
@@ -20,9 +21,9 @@ pub struct AxisSlice {
     start: usize,
     count: usize,
     step: isize,
-    /// Whether the first index keeps its distance from the end of the axis if the size of the axis changes.
-    /// Slices that a pass makes by [`AxisSlice::new`] keep their first index instead.
-    is_from_end: bool,
+    /// The first index for all sizes of the symbols, if it depends on them; otherwise
+    /// [`SymbolicStart::FIXED`]. An option would make errors that name a slice large.
+    symbolic_start: SymbolicStart,
 }
 
 impl AxisSlice {
@@ -35,19 +36,22 @@ impl AxisSlice {
             1 if step != 0 => (start, 1),
             _ => (start, step),
         };
-        AxisSlice { start, count, step, is_from_end: false }
+        AxisSlice { start, count, step, symbolic_start: SymbolicStart::FIXED }
     }
 
-    /// The same slice, whose first index keeps its distance from the end of an axis of symbolic size. It
-    /// differs from a slice with a fixed first index.
+    /// The same slice, whose first index depends on symbolic sizes. It differs from a slice with a fixed
+    /// first index.
     #[must_use]
-    pub const fn from_end(self) -> Self {
-        AxisSlice { is_from_end: true, ..self }
+    pub fn with_symbolic_start(self, start: SymbolicStart) -> Self {
+        match start.has_symbols() {
+            true => AxisSlice { symbolic_start: start, ..self },
+            false => AxisSlice { symbolic_start: SymbolicStart::FIXED, ..self },
+        }
     }
 
-    /// Whether the first index keeps its distance from the end of an axis of symbolic size.
-    pub const fn is_from_end(&self) -> bool {
-        self.is_from_end
+    /// The first index for all sizes of the symbols; `None` if it depends on none.
+    pub fn symbolic_start(&self) -> Option<&SymbolicStart> {
+        self.symbolic_start.has_symbols().then_some(&self.symbolic_start)
     }
 
     /// The whole axis of this size.
@@ -118,18 +122,19 @@ impl AxisSlice {
         self.start.wrapping_add_signed(self.step.wrapping_mul(position as isize))
     }
 
-    /// The slice `later` of the result of this slice, as one slice; `None` if its first index depends on the
-    /// symbolic size of this slice's result. This slice is of an axis of `size` elements. Both must be in
-    /// range of their axes.
+    /// The slice `later` of the result of this slice, as one slice; `None` if its first index depends on too
+    /// many symbolic sizes. Both must be in range of their axes.
     #[must_use]
-    pub fn then(&self, later: &AxisSlice, size: usize) -> Option<AxisSlice> {
-        if later.is_from_end && !self.is_whole(size) {
-            return None;
-        }
+    pub fn then(&self, later: &AxisSlice) -> Option<AxisSlice> {
         let step = self.step.wrapping_mul(later.step);
         let slice = AxisSlice::new(self.index(later.start), later.count, step);
-        let is_from_end = self.is_from_end || later.is_from_end;
-        Some(AxisSlice { is_from_end, ..slice })
+        if self.symbolic_start().is_none() && later.symbolic_start().is_none() {
+            return Some(slice);
+        }
+        let fixed = |slice: &AxisSlice| SymbolicStart::new(slice.start as isize, []);
+        let start = |slice: &AxisSlice| slice.symbolic_start().copied().or_else(|| fixed(slice));
+        let start = start(self)?.then(self.step, &start(later)?)?;
+        Some(slice.with_symbolic_start(start))
     }
 
     /// Checks that the slice is in range of an axis of this size.

@@ -3,12 +3,14 @@
 //! - `axis_slice.rs`: the slice of one axis: start, count and step;
 //! - `axis_window.rs`: the windows of one axis: size, stride and dilation;
 //! - `padded_window.rs`: the windows of one axis and its padding, with the parameters of XLA's `window`;
+//! - `symbolic_start.rs`: the first index of a slice as a sum of symbolic sizes and a number;
 //! - `evaluate.rs`: reference evaluation of slices, windows, concatenations, gathers and scatters.
 
 mod axis_slice;
 mod axis_window;
 pub(crate) mod evaluate;
 mod padded_window;
+mod symbolic_start;
 
 use core::fmt;
 
@@ -18,6 +20,7 @@ use indim_shape::Shape;
 pub use axis_slice::AxisSlice;
 pub use axis_window::{AxisWindow, check_window};
 pub use padded_window::PaddedWindow;
+pub use symbolic_start::SymbolicStart;
 
 use crate::error::GraphErrorKind;
 

@@ -51,7 +51,7 @@ fn a_slice_of_a_slice_is_one() {
     for size in 1..6 {
         for first in all(size) {
             for later in all(first.count()) {
-                let both = first.then(&later, size).unwrap();
+                let both = first.then(&later).unwrap();
                 let expected = (0..later.count()).map(|k| first.index(later.index(k)));
                 let found = (0..both.count()).map(|k| both.index(k));
                 assert!(found.eq(expected), "{first} then {later}");
@@ -79,13 +79,29 @@ fn slices_out_of_range_are_refused() {
 }
 
 #[test]
-fn a_slice_from_the_end_composes_unless_its_first_index_depends_on_a_slice() {
-    let last = AxisSlice::new(4, 1, 1).from_end();
-    assert_eq!(AxisSlice::whole(5).then(&last, 5), Some(last));
-    assert_eq!(last.then(&AxisSlice::whole(1), 5), Some(last));
-    let tail = AxisSlice::new(2, 3, 1).from_end();
+fn slices_with_symbolic_starts_compose() {
+    let from_end = |slice: AxisSlice, size: isize, symbol: usize| {
+        let constant = slice.start() as isize - size;
+        slice.with_symbolic_start(SymbolicStart::new(constant, [(symbol, 1)]).unwrap())
+    };
+    let last = from_end(AxisSlice::new(4, 1, 1), 5, 0);
+    assert_eq!(AxisSlice::whole(5).then(&last), Some(last));
+    assert_eq!(last.then(&AxisSlice::whole(1)), Some(last));
+    let tail = from_end(AxisSlice::new(2, 3, 1), 5, 0);
     let second = AxisSlice::new(1, 1, 1);
-    assert_eq!(tail.then(&second, 5), Some(AxisSlice::new(3, 1, 1).from_end()));
-    assert_eq!(AxisSlice::new(1, 4, 1).then(&AxisSlice::new(3, 1, 1).from_end(), 5), None);
+    assert_eq!(tail.then(&second), Some(from_end(AxisSlice::new(3, 1, 1), 5, 0)));
     assert_ne!(tail, AxisSlice::new(2, 3, 1));
+    // Backwards from the last of the elements that symbol 1 counts.
+    let composed =
+        from_end(AxisSlice::new(4, 4, -1), 5, 0).then(&from_end(AxisSlice::new(3, 1, 1), 4, 1));
+    let start = SymbolicStart::new(0, [(0, 1), (1, -1)]).unwrap();
+    assert_eq!(composed, Some(AxisSlice::new(1, 1, 1).with_symbolic_start(start)));
+    // The symbols cancel: the first index is a number.
+    let first = from_end(AxisSlice::new(4, 5, -1), 5, 0);
+    assert_eq!(first.then(&from_end(AxisSlice::new(4, 5, -1), 5, 0)), Some(AxisSlice::whole(5)));
+    let of = |symbols: [usize; 2]| {
+        let start = SymbolicStart::new(0, symbols.map(|symbol| (symbol, 1))).unwrap();
+        AxisSlice::new(3, 2, 1).with_symbolic_start(start)
+    };
+    assert_eq!(of([0, 1]).then(&of([2, 3])), None);
 }

@@ -116,10 +116,11 @@ def _permutes(function):
     ARRAY_FUNCTIONS[function] = handler
 
 
-def _reshapes(function):
-    """Registers a handler that adds or removes axes of size 1 as NumPy's ``function`` does.
+def _adds_axes(function):
+    """Registers a handler that adds axes of size 1 as NumPy's ``function`` does.
 
-    NumPy's function is called on an array of the same shape: the shape of its result is the new shape.
+    NumPy's function is called on an array of the same rank with axes of size 2: the axes of size 1 in its
+    result are new. So the program is valid for all sizes.
     """
 
     def handler(a, *args, **kwargs):
@@ -127,9 +128,15 @@ def _reshapes(function):
             # `atleast_1d` and the like take several arrays.
             return tuple(function(array) for array in (a, *args))
         a = asarray(a)
-        return a.reshape(function(np.broadcast_to(np.int8(0), a.shape), *args, **kwargs).shape)
+        shape = function(np.broadcast_to(np.int8(0), (2,) * a.ndim), *args, **kwargs).shape
+        return a[tuple(None if size == 1 else slice(None) for size in shape)] if 1 in shape else a
 
     ARRAY_FUNCTIONS[function] = handler
+
+
+@implements(np.squeeze)
+def _squeeze(a, axis=None):
+    return a.reshape(np.squeeze(np.broadcast_to(np.int8(0), a.shape), axis).shape)
 
 
 for _function in (np.transpose, np.swapaxes, np.moveaxis, np.rollaxis):
@@ -138,8 +145,8 @@ for _module in (np, np.linalg):
     # NumPy has it since 2.0.
     if hasattr(_module, "matrix_transpose"):
         _permutes(_module.matrix_transpose)
-for _function in (np.expand_dims, np.squeeze, np.atleast_1d, np.atleast_2d, np.atleast_3d):
-    _reshapes(_function)
+for _function in (np.expand_dims, np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    _adds_axes(_function)
 del _function, _module
 
 

@@ -53,7 +53,8 @@ def _steps(coordinates, size):
 
 
 def _gradient_along(f, step, axis, edge_order):
-    size = f.shape[axis]
+    # A number of the call, where it is the size of an argument: the comparison is a guard.
+    size = f._shape_numbers()[axis] if isinstance(f, Tracer) else f.shape[axis]
     if size < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
@@ -76,7 +77,7 @@ def _gradient_along(f, step, axis, edge_order):
             + before / (after * both) * part(2, None)
         )
     first = _edge([part(at, at + 1) for at in range(edge_order + 1)], step, steps, axis, is_first=True)
-    ends = [part(size - 1 - at, size - at) for at in range(edge_order + 1)]
+    ends = [part(-1 - at, -at or None) for at in range(edge_order + 1)]
     last = _edge(ends, step, steps, axis, is_first=False)
     dtype = f.dtype if f.dtype.kind in "fc" else np.dtype(np.float64)
     return np.concatenate([value.astype(dtype) for value in (first, inner, last)], axis=axis)

@@ -10,7 +10,7 @@ from . import _sizes_from_data
 from ._advice import refuse_given
 from ._data_stages import positions_below
 from ._functions import asarray
-from ._shape_functions import axis_index
+from ._shape_functions import axis_index, repeated
 from ._tracing import Tracer, implements
 
 
@@ -150,6 +150,8 @@ def _repeat(a, repeats, axis=None):
     axis = axis_index(operator.index(axis), a.ndim)
     if isinstance(repeats, (int, np.integer)) and repeats >= 0 and axis == a.ndim - 1:
         # A broadcast, which costs less than a gather of single elements; along other axes, rows are gathered.
+        if a.ndim == 1:
+            return np.moveaxis(repeated(a, int(repeats)), 0, -1).reshape(-1)._made()
         *before, size = a.shape
         spread = np.broadcast_to(np.expand_dims(a, a.ndim), (*before, size, int(repeats)))
         return spread.reshape((*before, size * int(repeats)))._made()

@@ -39,6 +39,11 @@ def along(axis, key):
     return (slice(None),) * axis + (key,)
 
 
+def repeated(x, *counts):
+    """An array that repeats ``x`` along new first axes of these sizes, for any sizes of ``x``."""
+    return x._call("broadcast", [("sizes", list(counts))]) if counts else x
+
+
 def promoted(*values):
     """The type of arrays, types and numbers together, as NumPy promotes them."""
     return np.result_type(
@@ -79,6 +84,10 @@ def _split(name, axis_of=None):
         if _traced_sizes.are_points(indices_or_sections):
             return _traced_sizes.split(ary, indices_or_sections, axis)
         _static(name, indices_or_sections=indices_or_sections)
+        if np.ndim(indices_or_sections) == 1:
+            # Slices as NumPy takes them, which are valid for all sizes.
+            points = [operator.index(point) for point in indices_or_sections]
+            return [ary[along(axis, slice(*ends))] for ends in zip((0, *points), (*points, None))]
         parts = function(np.arange(ary.shape[axis]), indices_or_sections)
         ends = [(part[0], part[-1] + 1) if part.size else (0, 0) for part in parts]
         return [ary[along(axis, slice(int(first), int(end)))] for first, end in ends]
@@ -164,7 +173,7 @@ def _joined(arrays, depth, rank):
     """Nested lists of arrays as one array of this rank; the innermost lists join along the last axis."""
     if not isinstance(arrays, list):
         array = asarray(arrays)
-        return array.reshape((1,) * (rank - array.ndim) + tuple(array.shape))
+        return array[(None,) * (rank - array.ndim)] if array.ndim < rank else array
     return np.concatenate([_joined(array, depth - 1, rank) for array in arrays], axis=-depth)
 
 

@@ -250,6 +250,8 @@ def _as_part(x, part, axis):
     if part is None:
         return None
     part = _array(part, "part")
+    if part.ndim == 0 and x.ndim == 1:
+        return part.reshape(1)
     if part.ndim == 0:
         shape = list(x.shape)
         shape[axis] = 1

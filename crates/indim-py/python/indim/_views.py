@@ -215,6 +215,11 @@ def _tile(A, reps):
     reps = (reps,) if np.ndim(reps) == 0 else tuple(reps)
     rank = max(A.ndim, len(reps))
     reps = (1,) * (rank - len(reps)) + reps
+    if A.ndim == 1:
+        # The sizes of the program follow from that of the array.
+        *before, count = map(operator.index, reps)
+        line = A if count == 1 else _shape_functions.repeated(A, count).reshape(-1)
+        return _shape_functions.repeated(line, *before)._made()
     sizes = (1,) * (rank - A.ndim) + A.shape
     spread = A.reshape([size for pair in zip((1,) * rank, sizes) for size in pair])
     spread = np.broadcast_to(spread, tuple(size for pair in zip(reps, sizes) for size in pair))

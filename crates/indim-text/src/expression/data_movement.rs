@@ -2,7 +2,7 @@
 
 use core::str::FromStr;
 
-use indim_builder::{Index, PadMode, Value};
+use indim_builder::{Index, NodeAccess, PadMode, Value};
 use indim_graph::{AxisWindow, Literal, ScatterMode, TakeMode};
 use indim_ops::{DType, Op, ScatterOp, SearchSide, promote_all};
 use indim_shape::{RuleSet, Shape, TargetRule};
@@ -235,7 +235,7 @@ impl Elaborator<'_, '_> {
     /// The elements of `x` in row-major order, along one axis.
     fn flatten(&self, call: &DataMovementCall<'_>, x: &Value) -> ElaborateResult<Value> {
         let count = self.array_shape(x, call.mark)?.element_count().unwrap_or(usize::MAX);
-        self.graph(call, self.builder.reshape(x, [count]))
+        self.graph(call, self.builder.reshape_inferred(x, [count], Some(0)))
     }
 
     /// Parses the word of a mode or of a side; `expected` lists the legal words for the error.
@@ -359,10 +359,9 @@ impl Elaborator<'_, '_> {
         let mut x = self.value(call.nodes[0])?;
         let shifts = call.integers(AttributeKey::Shift).unwrap_or_default();
         let Some(axes) = call.axes() else {
-            let shape = self.array_shape(&x, call.mark)?;
             let shift = shifts.iter().fold(0i64, |sum, shift| sum.wrapping_add(*shift));
             let roll = self.builder.roll(self.flatten(call, &x)?, shift, 0);
-            return self.graph(call, roll.and_then(|roll| self.builder.reshape(roll, shape)));
+            return self.graph(call, roll.and_then(|roll| self.builder.reshape_like(&roll, &x)));
         };
         let shifts = if shifts.len() == 1 { vec![shifts[0]; axes.len()] } else { shifts.to_vec() };
         let axes = if axes.len() == 1 { vec![axes[0]; shifts.len()] } else { axes };

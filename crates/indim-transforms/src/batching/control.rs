@@ -165,7 +165,7 @@ impl Batcher<'_> {
         build: impl FnOnce(&Batcher<'_>, &[BatchValue]) -> Result<Vec<Value>, GraphError>,
     ) -> Result<Region, GraphError> {
         let b = GraphBuilder::new();
-        let batcher = Batcher { b: &b, size: self.size };
+        let batcher = Batcher { b: &b, size: self.size, facts: None };
         let mut parameters = Vec::with_capacity(batched.len());
         for (index, (of, &is_batched)) in region.parameter_types().zip(batched).enumerate() {
             let ArrayType { dtype, shape } = match is_batched {

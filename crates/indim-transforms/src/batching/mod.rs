@@ -14,7 +14,7 @@ mod walk;
 use core::panic::Location;
 
 use indim_graph::signature::existing_axis;
-use indim_graph::{Graph, GraphError, GraphErrorKind, remove_unused};
+use indim_graph::{Graph, GraphError, GraphErrorKind, SizeFacts, remove_unused};
 
 use crate::BuildResult;
 use indexing::moved_axis;
@@ -75,28 +75,92 @@ impl Vectorize for Graph {
         out_axes: &[Option<i64>],
     ) -> Result<Graph, GraphError> {
         let caller = Location::caller();
-        vectorized(self, size, in_axes, out_axes).map_err(|error| error.at(caller))
+        let vectorized = vectorized((self, None), size, in_axes, out_axes);
+        let (graph, _) = vectorized.map_err(|error| error.at(caller))?;
+        Ok(remove_unused(&graph).into_owned())
     }
 }
 
-fn vectorized(
-    graph: &Graph,
+/// Like [`Vectorize::vmap`], with the facts about the sizes of the graph: the sizes that vary in the graph,
+/// and the size of the batch, vary in the result. `facts` are those of the graph's builder.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::SymbolicGraph;
+/// use indim_ops::DType;
+/// use indim_transforms::vmap_with_facts;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F64, [4])?;
+/// let graph = b.finish(&[x.exp()])?;
+/// let axes = [Some(0)];
+/// let (rows, facts) = vmap_with_facts((&graph, &b.size_facts()), 3, &axes, &axes)?;
+/// let symbolic = SymbolicGraph::new(&rows, &facts);
+/// assert_eq!(symbolic.guards().to_string(), "x: [n, m]; n, m >= 2");
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+///
+/// # Errors
+/// Those of [`Vectorize::vmap`].
+#[track_caller]
+pub fn vmap_with_facts(
+    (graph, facts): (&Graph, &SizeFacts),
     size: usize,
     in_axes: &[Option<i64>],
     out_axes: &[Option<i64>],
-) -> Result<Graph, GraphError> {
+) -> Result<(Graph, SizeFacts), GraphError> {
+    let caller = Location::caller();
+    vectorized((graph, Some(facts)), size, in_axes, out_axes).map_err(|error| error.at(caller))
+}
+
+fn vectorized(
+    (graph, facts): (&Graph, Option<&SizeFacts>),
+    size: usize,
+    in_axes: &[Option<i64>],
+    out_axes: &[Option<i64>],
+) -> Result<(Graph, SizeFacts), GraphError> {
     check_count(graph.parameters().len(), in_axes.len())?;
     check_count(graph.outputs().len(), out_axes.len())?;
     let b = GraphBuilder::new();
-    let batcher = Batcher { b: &b, size };
+    let batcher = Batcher { b: &b, size, facts };
     let parameters =
         (0..in_axes.len()).map(|index| parameter(graph, index, &batcher, in_axes[index]));
     let parameters = parameters.collect::<Result<Vec<BatchValue>, GraphError>>()?;
-    let results = batcher.graph(graph, &parameters)?;
-    let outputs = results.iter().zip(out_axes).enumerate();
-    let outputs = outputs.map(|(index, (result, &axis))| output(&batcher, index, result, axis));
+    let values = batcher.values(graph, &parameters)?;
+    let outputs = graph.outputs().iter().zip(out_axes).enumerate();
+    let outputs = outputs.map(|(index, (result, &axis))| {
+        let result = &values[result.index()];
+        output(&batcher, index, result, axis)
+    });
     let outputs = outputs.collect::<Result<Vec<Value>, GraphError>>()?;
-    Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+    if facts.is_some() {
+        equate_batches(&b, parameters.iter().chain(&values), &outputs, out_axes);
+    }
+    let mut batch_facts = b.size_facts();
+    if let Some(facts) = facts {
+        let ids = batcher.ids_of(values.iter().map(|value| &value.value))?;
+        let batched: Vec<usize> = values.iter().map(|value| value.is_batched.into()).collect();
+        batch_facts.inline(facts, |of| Some((*ids.get(of.index())?, batched[of.index()])));
+    }
+    Ok((b.finish(&outputs)?, batch_facts))
+}
+
+/// States that the batch has one size in all values and outputs.
+fn equate_batches<'v>(
+    b: &GraphBuilder,
+    values: impl Iterator<Item = &'v BatchValue>,
+    outputs: &[Value],
+    out_axes: &[Option<i64>],
+) {
+    let mut values = values.filter(|value| value.is_batched);
+    let Some(first) = values.next() else { return };
+    values.for_each(|value| b.equate_axes((&value.value, 0), (&first.value, 0)));
+    for (output, axis) in outputs.iter().zip(out_axes) {
+        let rank = output.array_type().map_or(0, |of| of.shape.rank());
+        if let Some(axis) = axis.and_then(|axis| existing_axis(axis, rank).ok()) {
+            b.equate_axes((output, axis), (&first.value, 0));
+        }
+    }
 }
 
 /// An error of `vmap` that concerns none of its operands.

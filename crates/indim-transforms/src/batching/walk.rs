@@ -1,6 +1,8 @@
 //! The rule of each kind of node: how it computes all elements of the batch at once.
 
-use indim_graph::{AxisSlice, Graph, GraphError, GraphErrorKind, Node, NodeKind, ValueId};
+use indim_graph::{
+    AxisSlice, Graph, GraphError, GraphErrorKind, Node, NodeKind, SizeFacts, ValueId,
+};
 use indim_ops::ArrayType;
 use indim_shape::{AxisMap, Shape};
 
@@ -22,11 +24,23 @@ pub(super) struct Batcher<'a> {
     pub(super) b: &'a GraphBuilder,
     /// The number of elements of the batch.
     pub(super) size: usize,
+    /// The size facts of the graph's builder, if its sizes may vary.
+    pub(super) facts: Option<&'a SizeFacts>,
 }
 
 impl Batcher<'_> {
     /// Adds the nodes of `graph` with these values of its parameters; returns its outputs.
     pub(super) fn graph(
+        &self,
+        graph: &Graph,
+        parameters: &[BatchValue],
+    ) -> Result<Vec<BatchValue>, GraphError> {
+        let values = self.values(graph, parameters)?;
+        Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
+    }
+
+    /// Adds the nodes of `graph` with these values of its parameters; returns the value of each node.
+    pub(super) fn values(
         &self,
         graph: &Graph,
         parameters: &[BatchValue],
@@ -38,6 +52,9 @@ impl Batcher<'_> {
                 node.operands.iter().map(|operand| values[operand.index()].clone()).collect();
             values.push(match &node.kind {
                 NodeKind::Parameter { index, .. } => parameters[*index].clone(),
+                NodeKind::Constant(count) if self.facts.is_some_and(|of| of.is_count(value)) => {
+                    BatchValue { value: self.b.add_distinct(count), is_batched: false }
+                }
                 _ if operands.iter().all(|operand| !operand.is_batched) => {
                     self.shared(node, &operands)?
                 }
@@ -54,7 +71,7 @@ impl Batcher<'_> {
                 _ => self.with_batch_axis(node, &operands)?,
             });
         }
-        Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
+        Ok(values)
     }
 
     /// A node of values that all elements share.

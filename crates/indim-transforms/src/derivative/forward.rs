@@ -5,20 +5,26 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-use indim_graph::{Graph, GraphError, Node, NodeKind, Region, ValueId, remove_unused};
+use indim_graph::{
+    Graph, GraphError, Literal, Node, NodeKind, Region, SizeFacts, ValueId, remove_unused,
+};
 use indim_ops::{ArrayType, ScatterOp};
 
 use super::copy::{given_parameters, inline_used, used_values};
 use super::{
     Differentiate, GRADIENT, add_term, carries_derivative, differentiable, numbered_parameter,
-    numbered_parameters, parameters_in, unused_parameter_name,
+    numbered_parameters, parameters_in, unused_parameter_name, vjp_with_facts,
 };
 use crate::control::{Dependence, result_number};
 use indim_builder::{GraphBuilder, NodeAccess, Value};
 
-/// The Jacobian-vector product of `graph` with respect to the parameters `wrt`.
+/// The Jacobian-vector product of `graph` with respect to the parameters `wrt`. With the size facts of the
+/// graph's builder, also those of the result, which then has unused nodes.
 #[track_caller]
-pub(super) fn jvp(graph: &Graph, wrt: &[usize]) -> Result<Graph, GraphError> {
+pub(super) fn jvp(
+    (graph, facts): (&Graph, Option<&SizeFacts>),
+    wrt: &[usize],
+) -> Result<(Graph, SizeFacts), GraphError> {
     let mut depends = vec![false; graph.parameters().len()];
     for &parameter in wrt {
         differentiable(graph, parameter)?;
@@ -37,8 +43,15 @@ pub(super) fn jvp(graph: &Graph, wrt: &[usize]) -> Result<Graph, GraphError> {
     });
     let outputs = match is_straight {
         true => {
-            let mut outputs = b.inline(graph, &parameters)?;
-            outputs.extend(pushforward(&b, graph, wrt, parameters, tangents)?);
+            let mut outputs = b.inline_with((graph, facts), &parameters)?;
+            let of_outputs = match facts {
+                Some(facts) => {
+                    let primals = outputs.clone();
+                    sized_pushforward(&b, (graph, facts), wrt, (parameters, &primals), tangents)?
+                }
+                None => pushforward(&b, graph, wrt, parameters, tangents)?,
+            };
+            outputs.extend(of_outputs);
             outputs
         }
         false => {
@@ -50,7 +63,46 @@ pub(super) fn jvp(graph: &Graph, wrt: &[usize]) -> Result<Graph, GraphError> {
             outputs_then_tangents(&b, with_tangents(&b, graph, &parameters, of_parameters)?)?
         }
     };
-    Ok(remove_unused(&b.finish(&outputs)?).into_owned())
+    let graph = b.finish(&outputs)?;
+    let mut of_result = b.size_facts();
+    if facts.is_some() && !is_straight {
+        for (value, node) in graph.iter() {
+            let axes = 0..node.array_type.shape.rank();
+            axes.for_each(|axis| of_result.pin(value, axis, "a loop or branch has this size"));
+        }
+    }
+    match facts {
+        Some(_) => Ok((graph, of_result)),
+        None => Ok((remove_unused(&graph).into_owned(), of_result)),
+    }
+}
+
+/// Like [`pushforward`], for a graph whose sizes vary. The values of cotangents have the shapes of the
+/// outputs `primals`, and no node is left out, because it may state a size.
+#[track_caller]
+fn sized_pushforward(
+    b: &GraphBuilder,
+    graph: (&Graph, &SizeFacts),
+    wrt: &[usize],
+    (mut arguments, primals): (Vec<Value>, &[Value]),
+    tangents: Vec<Value>,
+) -> Result<Vec<Value>, GraphError> {
+    let (pullback, facts) = vjp_with_facts(graph, wrt)?;
+    let (own, all) = (graph.0.parameters().len(), pullback.parameters().len());
+    let seeds: Vec<usize> = (own..all).collect();
+    let (pushforward, facts) = vjp_with_facts((&pullback, &facts), &seeds)?;
+    for primal in primals {
+        let of = primal.array_type()?;
+        if super::has_derivatives(&of) {
+            let zero = b.literal(Literal::Int(0), of.dtype)?;
+            arguments.push(b.broadcast_like(zero, &[], primal)?);
+        }
+    }
+    for (tangent, &parameter) in tangents.iter().zip(wrt) {
+        b.equate(tangent, &arguments[parameter]);
+    }
+    arguments.extend(tangents);
+    b.inline_with((&pushforward, Some(&facts)), &arguments)
 }
 
 /// The outputs, then the tangents of those of floats or complex numbers.

@@ -187,8 +187,37 @@ impl Differentiate for Graph {
 
     #[track_caller]
     fn jvp(&self, wrt: &(impl ParameterSelection + ?Sized)) -> Result<Graph, GraphError> {
-        forward::jvp(self, &wrt.positions(self)?)
+        forward::jvp((self, None), &wrt.positions(self)?).map(|(graph, _)| graph)
     }
+}
+
+/// Like [`Differentiate::jvp`] with respect to the parameters `wrt`, with the facts about the sizes of the
+/// graph: the sizes that vary in the graph vary in the result. `facts` are those of the graph's builder. Any
+/// node of the result may be unused.
+///
+/// # Errors
+/// Those of [`Differentiate::jvp`].
+#[track_caller]
+pub fn jvp_with_facts(
+    (graph, facts): (&Graph, &SizeFacts),
+    wrt: &[usize],
+) -> Result<(Graph, SizeFacts), GraphError> {
+    forward::jvp((graph, Some(facts)), wrt)
+}
+
+/// Like [`Differentiate::vjp`], with the facts about the sizes of the graph and of the result.
+#[track_caller]
+fn vjp_with_facts(
+    (graph, facts): (&Graph, &SizeFacts),
+    wrt: &[usize],
+) -> Result<(Graph, SizeFacts), GraphError> {
+    let b = GraphBuilder::new();
+    let parameters = parameters_in(graph, &b)?;
+    check_differentiable(graph, wrt)?;
+    let seeds = seeds_of(graph, &b, Seeds::Parameters)?;
+    let graph = (graph, Some(facts));
+    let outputs = swept(&b, graph, &parameters, wrt, seeds, PrimalOutputs::Omitted)?;
+    Ok((b.finish(&outputs)?, b.size_facts()))
 }
 
 #[track_caller]

@@ -18,22 +18,30 @@ pub(super) fn reshape(operand: &Value, cotangent: &Value) -> BuildResult {
     cotangent.builder().reshape_like(cotangent, operand)
 }
 
-/// Pads the cotangent with zeros, so that its elements are where the slice read them.
-pub(super) fn slice(slices: &[AxisSlice], operand: &Value, cotangent: &Value) -> BuildResult {
-    let (b, ArrayType { dtype, shape }) = (cotangent.builder(), operand.array_type()?);
-    let forwards = slices.iter().map(|slice| match slice.step() < 0 {
-        true => AxisSlice::reversed(slice.count()),
-        false => AxisSlice::whole(slice.count()),
-    });
-    let widths = slices.iter().zip(shape.iter()).map(|(slice, &size)| {
-        let Some(last) = slice.count().checked_sub(1) else { return (0, size as i64, 0) };
-        let (start, end) = (slice.start(), slice.index(last));
-        let behind = size - start.max(end) - 1;
-        (start.min(end) as i64, behind as i64, slice.step().unsigned_abs() - 1)
-    });
-    let widths: Vec<(i64, i64, usize)> = widths.collect();
-    let forwards = b.slice(cotangent, &forwards.collect::<Vec<AxisSlice>>())?;
-    b.pad(forwards, b.literal(Literal::Int(0), dtype)?, &widths)
+/// Pads the cotangent with zeros, so that its elements are where the slice read them. `values` has the
+/// operand and the slice.
+pub(super) fn slice(slices: &[AxisSlice], values: [&Value; 2], cotangent: &Value) -> BuildResult {
+    let (b, ArrayType { dtype, shape }) = (cotangent.builder(), values[0].array_type()?);
+    let zero = b.literal(Literal::Int(0), dtype)?;
+    let mut padded = cotangent.clone();
+    for (axis, (slice, &size)) in slices.iter().zip(shape.iter()).enumerate() {
+        if slice.is_whole(size) {
+            continue;
+        }
+        let widths = match slice.count().checked_sub(1) {
+            None => [0, size],
+            Some(last) => {
+                let (start, end) = (slice.start(), slice.index(last));
+                [start.min(end), size - start.max(end) - 1]
+            }
+        };
+        if slice.step() < 0 {
+            padded = b.reverse(padded, &[axis as i64])?;
+        }
+        padded = b.insert_interior(&padded, &zero, axis, slice.step().unsigned_abs() - 1)?;
+        padded = b.pad_slice(values, axis, &padded, &zero, widths)?;
+    }
+    Ok(padded)
 }
 
 /// The slice of the cotangent for each operand.
@@ -42,19 +50,10 @@ pub(super) fn concatenate(
     operands: &[Value],
     cotangent: &Value,
 ) -> Result<Vec<Value>, GraphError> {
-    let mut start = 0;
-    let mut parts = Vec::with_capacity(operands.len());
-    for operand in operands {
-        let shape = operand.array_type()?.shape;
-        let slice = |(other, &size): (usize, &usize)| match other == axis {
-            true => AxisSlice::new(start, size, 1),
-            false => AxisSlice::whole(size),
-        };
-        let slices: Vec<AxisSlice> = shape.iter().enumerate().map(slice).collect();
-        parts.push(cotangent.builder().slice(cotangent, &slices)?);
-        start += shape[axis];
-    }
-    Ok(parts)
+    let part = |(index, operand): (usize, &Value)| {
+        cotangent.builder().part_of_axis(cotangent, axis, &operands[..index], operand)
+    };
+    operands.iter().enumerate().map(part).collect()
 }
 
 /// Sums the cotangent over the axes that the broadcast added or expanded, and puts the remaining axes in

@@ -78,14 +78,18 @@ impl<'a> Sweep<'a> {
             false => {
                 sweep.values = builder.inline_nodes(graph, parameters.facts, parameters.values)
             }
-            true => sweep.add_nodes(parameters.values)?,
+            true => sweep.add_nodes(parameters.values, parameters.facts)?,
         }
         Ok(sweep)
     }
 
     /// Adds the nodes of the graph to the builder. Loops of known length also save the states that their
     /// derivatives use.
-    fn add_nodes(&mut self, parameters: &[Value]) -> Result<(), GraphError> {
+    fn add_nodes(
+        &mut self,
+        parameters: &[Value],
+        facts: Option<&SizeFacts>,
+    ) -> Result<(), GraphError> {
         let graph = self.graph;
         let has_zero_derivative = |value: ValueId| !carries_derivative(&graph[value]);
         let is_used = used_values(graph, graph.outputs(), has_zero_derivative);
@@ -101,6 +105,9 @@ impl<'a> Sweep<'a> {
             let added = match (&node.kind, result_number(&node.kind), states.get(&first)) {
                 (NodeKind::Parameter { index, .. }, ..) => parameters[*index].clone(),
                 (_, Some(result), Some(states)) => states[result].clone(),
+                (NodeKind::Constant(count), ..) if facts.is_some_and(|of| of.is_count(value)) => {
+                    self.builder.add_distinct(count)
+                }
                 (kind, ..) => {
                     let ids = node.operands.iter();
                     let ids =
@@ -110,6 +117,9 @@ impl<'a> Sweep<'a> {
                 }
             };
             self.values.push(added);
+        }
+        if let Some(facts) = facts {
+            self.builder.state_facts(facts, &self.values);
         }
         Ok(())
     }
@@ -325,7 +335,7 @@ impl<'a> Sweep<'a> {
             }
             NodeKind::Contract { .. } => self.factor_cotangents(node, cotangent),
             _ => {
-                let contribution = self.first_operand_cotangent(node, cotangent)?;
+                let contribution = self.first_operand_cotangent(value, node, cotangent)?;
                 let pair = |contribution| (node.operands[0], contribution);
                 Ok(contribution.map(pair).into_iter().collect())
             }
@@ -353,6 +363,7 @@ impl<'a> Sweep<'a> {
     #[track_caller]
     fn first_operand_cotangent(
         &self,
+        value: ValueId,
         node: &Node,
         cotangent: &Value,
     ) -> Result<Option<Value>, GraphError> {
@@ -363,7 +374,9 @@ impl<'a> Sweep<'a> {
                 structural::broadcast_in_dim(map, &operand(0), cotangent)
             }
             NodeKind::Reshape => structural::reshape(&operand(0), cotangent),
-            NodeKind::Slice(slices) => structural::slice(slices, &operand(0), cotangent),
+            NodeKind::Slice(slices) => {
+                structural::slice(slices, [&operand(0), &self.value(value)], cotangent)
+            }
             NodeKind::Window { axis, window } => {
                 take::window(*axis, window, &operand(0), cotangent)
             }
