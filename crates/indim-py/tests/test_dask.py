@@ -521,7 +521,7 @@ def test_what_is_refused():
     same_bits(indim.add(x[x > 3].compute_chunk_sizes(), 1), np.arange(4.0, 12) + 1)
     with pytest.raises(TypeError, match="out"):
         indim.add(x, 1, out=np.empty(12))
-    with pytest.raises(TypeError, match="pass it as an argument"):
+    with pytest.raises(TypeError, match="pass it to a compiled function"):
         indim.jit(lambda y: y + x)(np.ones(12))
     with pytest.raises(indim.ShapeError, match="5"):
         indim.add(x, np.ones(5))

@@ -279,7 +279,7 @@ _OF_CHOICES = (
 
 
 _OF_TRUTH = (
-    "write `(a < x) & (x < b)` for `a < x < b`, and `&`, `|` and `~` for and, or and not; " + _OF_CHOICES
+    _OF_CHOICES + "; write `(a < x) & (x < b)` for `a < x < b`, and `&`, `|` and `~` for and, or and not"
 )
 
 
