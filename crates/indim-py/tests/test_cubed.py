@@ -199,7 +199,7 @@ def test_labels(spec):
 
 def test_what_is_refused(spec):
     x = cubed.ones((4, 3), chunks=(2, 3), spec=spec)
-    with pytest.raises(TypeError, match="`x` is a cubed Array, .*pass it to a compiled function.*`x.compute\\(\\)`"):
+    with pytest.raises(TypeError, match="`x` is a cubed Array, .*pass it to a compiled function.*x.compute"):
         indim.jit(lambda v: v * x)(np.ones(3))
     with pytest.raises(TypeError, match="results of arrays of Dask, Cubed and xarray"):
         indim.add(x, 1, out=np.empty((4, 3)))
