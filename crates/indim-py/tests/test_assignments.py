@@ -492,9 +492,22 @@ def test_reads_of_arrays_that_numpy_would_have_written_into_warn(write):
         write(y)
         return y
 
-    with pytest.warns(UserWarning, match=r"Write y\[\.\.\.\] \+= v to write into it"):
+    with pytest.warns(UserWarning, match=r"Write array\[key\] \+= v, with \[\.\.\.\] for") as caught:
         found = indim.jit(function)(X)
     np.testing.assert_array_equal(found, X * 2)
+    # The place is that of the operator.
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_a_view_of_an_array_that_numpy_would_have_written_into_warns():
+    def function(x):
+        y = x * 2
+        row = y[0]
+        y += 1
+        return row * 1
+
+    with pytest.warns(UserWarning, match="NumPy would write into it"):
+        indim.jit(function)(X)
 
 
 def test_operators_that_assign_warn_of_no_other_reads(recwarn):
@@ -508,9 +521,30 @@ def test_operators_that_assign_warn_of_no_other_reads(recwarn):
         z = y * 1j
         z.imag -= 1
         z[0, 1:] /= 2
+        row = y[1]
+        row = row * 2
+        row += 1
+        y[1] = row
         return y + z
 
+    def parts(x):
+        # Parts that do not overlap.
+        y = x * 2
+        p, q = y[0], y[1]
+        p -= q
+        q += p
+        rows = x * 4
+        total = rows[0]
+        for row in rows[1:]:
+            total += row
+        real, imaginary = (x * (1 + 1j)).real, (x * (1 + 2j)).imag
+        real += imaginary
+        first, second = np.split(x * 3, 2, axis=1)
+        first *= second
+        return p.sum() + q.sum() + total.sum() + real.sum() + first.sum()
+
     check(function, X)
+    check(parts, np.arange(12.0).reshape(3, 4))
     assert not recwarn.list
 
 

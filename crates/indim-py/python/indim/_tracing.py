@@ -13,6 +13,7 @@ import sys
 import threading
 import warnings
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 
@@ -258,17 +259,24 @@ def _is_library(frame):
 LONGEST_ITERATION = 64
 
 
+class Rebinding(NamedTuple):
+    """An operator that assigns, at a line of a file, which has bound a name to a new array."""
+
+    symbol: str
+    filename: str
+    line: int
+    #: Whether the name was that of a view, and not of the array that notes it.
+    is_part: bool
+
+
 class Memory:
     """The memory that an array would share with its views in NumPy."""
 
-    __slots__ = ("version", "rebound_by")
+    __slots__ = ("version",)
 
     def __init__(self):
         #: The number of writes.
         self.version = 0
-        #: The operator and the result of ``y += v`` if it has bound the name of one of the arrays to a new
-        #: array instead of writing, and no warning says so yet.
-        self.rebound_by = None
 
 
 #: What to write instead of Python's choices and loops.
@@ -290,7 +298,7 @@ class Tracer:
 
     __slots__ = (
         *("_recording", "_name", "_value_text", "_dtype", "_shape", "_storage"),
-        *("_memory", "_version", "_origin", "_is_of_numpy"),
+        *("_memory", "_version", "_origin", "_is_of_numpy", "_rebound"),
     )
 
     def __init__(self, recording, description):
@@ -304,6 +312,8 @@ class Tracer:
         #: Whether the function made the array by NumPy, and ``y += v`` writes into it; otherwise the name is
         #: bound to a new array, as in JAX.
         self._is_of_numpy = False
+        #: The operator that bound a name of this array, or of a view of it, to a new array.
+        self._rebound = None
         #: The name in the recording; its text in messages.
         self._name, self._value_text, self._dtype, self._shape = description
 
@@ -463,6 +473,10 @@ class Tracer:
             from ._lifted_numbers import lifted
 
             operands = lifted(recording, function, operands)
+        if function != "[]" and function not in _VIEWS:
+            for operand in operands:
+                if isinstance(operand, Tracer):
+                    operand._warn_of_rebinding()
         operands = [recording.operand(operand) for operand in operands]
         attributes = [
             (keyword, recording.operand(value) if keyword in OPERAND_ATTRIBUTES else plain_value(value))
@@ -498,7 +512,7 @@ class Tracer:
         if not (self._is_writable() and isinstance(result, Tracer)):
             return result
         if not self._is_of_numpy:
-            self._note_rebinding(symbol, result, sys._getframe(2))
+            self._note_rebinding(symbol, sys._getframe(2))
             return result
         if (result._dtype, result._shape) != (self._dtype, self._shape):
             from ._outputs import written
@@ -553,8 +567,6 @@ class Tracer:
         """Makes a view again if an array was assigned to meanwhile whose memory it shares."""
         if self._memory is None:
             return
-        if self._memory.rebound_by is not None:
-            self._warn_of_rebinding()
         if self._version == self._memory.version:
             return
         if self._origin is None or self._recording is not running_recording():
@@ -568,8 +580,15 @@ class Tracer:
         again = function(base) if callable(function) else base._call(function, attributes, rule)
         self._name, self._version = again._name, self._memory.version
 
-    def _note_rebinding(self, symbol, result, frame):
-        """Notes that ``y symbol= v`` in the code of ``frame`` binds the name of this array to ``result``.
+    def _bases(self):
+        """The arrays that this one is a view of."""
+        found = self
+        while found._origin is not None:
+            found = found._origin[0]
+            yield found
+
+    def _note_rebinding(self, symbol, frame):
+        """Notes that ``y symbol= v`` in the code of ``frame`` binds the name of this array to a new one.
 
         Code with `indim.numpy` among its global names expects this, as in JAX.
         """
@@ -577,25 +596,30 @@ class Tracer:
         is_of_jax = jax_numpy is not None and any(value is jax_numpy for value in frame.f_globals.values())
         if is_of_jax or _is_library(frame):
             return
-        if self._memory is None:
-            self._memory = Memory()
-        self._memory.rebound_by = symbol, result
+        self._rebound = Rebinding(symbol, frame.f_code.co_filename, frame.f_lineno, is_part=False)
+        for base in self._bases():
+            base._rebound = base._rebound or self._rebound._replace(is_part=True)
 
-    def _note_item(self, value):
-        """Notes that ``value`` is assigned to elements: ``y[key] += v`` first computes ``y[key] + v``, whose
-        operand is a view."""
-        if self._memory is not None and self._memory.rebound_by is not None:
-            if self._memory.rebound_by[1] is value:
-                self._memory.rebound_by = None
+    def _forget_rebinding(self):
+        """Notes that the program writes into the array: ``y[key] += v`` first computes ``y[key] + v`` of a
+        view."""
+        for array in (self, *self._bases()):
+            array._rebound = None
 
     def _warn_of_rebinding(self):
-        (symbol, _), self._memory.rebound_by = self._memory.rebound_by, None
-        warnings.warn(
-            f"a compiled function is traced: `{self._value_text}` is read after `y {symbol}= v`, whose `y` "
-            "is this array under another name, or shares its memory. That has bound `y` to a new array, as "
-            f"in JAX; NumPy would write into the array. Write y[...] {symbol}= v to write into it, or "
-            f"y = y {symbol} v",
-            stacklevel=2,
+        """Warns if NumPy would have written into this array, which is read, where a name was bound instead."""
+        of_bases = (base for base in self._bases() if base._rebound and not base._rebound.is_part)
+        holder = self if self._rebound else next(of_bases, None)
+        if holder is None:
+            return
+        (symbol, filename, line, _), holder._rebound = holder._rebound, None
+        warnings.warn_explicit(
+            f"a compiled function is traced: `y {symbol}= v` binds `y` to a new array, as in JAX, and the old "
+            f"one is read afterwards, as `{self._value_text}`; NumPy would write into it. Write array[key] "
+            f"{symbol}= v, with [...] for a whole array, to write into the array, or y = y {symbol} v",
+            UserWarning,
+            filename,
+            line,
         )
 
     def _become(self, value):
@@ -957,6 +981,8 @@ def result_tracer(recording, value):
     if is_number(value):
         operand = recording.operand(value)
         return Tracer(recording, recording.recorder("result").record("copy", [operand], [], "numpy"))
+    if isinstance(value, Tracer):
+        value._warn_of_rebinding()
     return recording.tracer(value, "result")
 
 
