@@ -333,3 +333,12 @@ def test_labels_of_whole_frames_are_read_by_columns():
     # An array that is computed from a DataFrame is iterated over as in NumPy.
     rows = indim.jit(lambda d: sum(row for row in d * 2))(frame)
     pd.testing.assert_series_equal(rows, frame.sum() * 2)
+
+
+def test_gradients_have_the_names_of_their_arguments():
+    gradient = indim.grad(lambda p, q: (p * q).sum(), argnums=(0, 1))
+    found = gradient(pd.Series([1.0, 2.0], name="a"), pd.Series([3.0, 4.0], name="b"))
+    assert [series.name for series in found] == ["a", "b"]
+    gradient = indim.grad(lambda d, w: (d["p"] * w).sum(), argnums=(0, 1))
+    of_frame, of_weights = gradient(pd.DataFrame({"p": [1.0, 2.0]}), pd.Series([3.0, 4.0], name="w"))
+    assert of_weights.name == "w" and list(of_frame.columns) == ["p"]

@@ -175,3 +175,16 @@ def test_inputs_of_models(tmp_path):
     indim.jit(lambda x: x * 2).export("stablehlo", "f64[3]", path=path)
     for x in COLUMNS:
         assert indim.load(path)(x).tolist() == [2, 4, 6]
+
+
+def test_gradients_have_the_class_and_the_name_of_their_arguments():
+    s, c = pl.Series("s", [1.0, 2.0]), pl.Series("c", [3.0, 4.0])
+    gradient = indim.grad(lambda p, q: (p * q).sum(), argnums=(0, 1))
+    assert [found.name for found in gradient(s, c)] == ["s", "c"]
+    assert [type(found) for found in gradient(s, pa.array([3.0, 4.0]))] == [pl.Series, pa.DoubleArray]
+    assert [type(found) for found in gradient(np.ones(2), s)] == [np.ndarray, pl.Series]
+    of_dict = indim.grad(lambda d: (d["p"] * d["c"]).sum())({"p": s, "c": c})
+    assert of_dict["c"].name == "c" and of_dict["c"].to_list() == [1.0, 2.0]
+    frame = pl.DataFrame({"p": [1.0, 2.0], "c": [3.0, 4.0], "text": ["a", "b"]})
+    of_frame = indim.grad(lambda d: (d["p"] * d["c"]).sum())(frame)
+    assert of_frame.columns == ["p", "c"] and of_frame["c"].to_list() == [1.0, 2.0]

@@ -12,7 +12,7 @@ import operator
 
 import numpy as np
 
-from ._foreign import is_labelled, is_table
+from ._foreign import is_column, is_labelled, is_table, package_of, without_package
 from ._indim import Recorder
 from ._jit import CompiledFunction
 from ._numbers import is_number
@@ -67,17 +67,21 @@ class Gradient:
             value, aux, gradients = self._flat(*args, **kwargs)
         else:
             value, *leaves = self._flat(*args, **kwargs)
-            gradients = [args[position] for position in wrt_positions]
+            wrt = [args[position] for position in wrt_positions]
             if self._flat._by_columns:
                 from ._pandas import frames_of_columns
 
-                gradients = frames_of_columns(gradients, leaves)
-            elif any(map(is_table, leaves_of(gradients))):
+                gradients = frames_of_columns(wrt, leaves)
+            elif any(map(is_table, leaves_of(wrt))):
                 from ._tables import frames_of_columns
 
-                gradients = frames_of_columns(gradients, leaves)
+                gradients = frames_of_columns(wrt, leaves)
             else:
-                gradients = filled(gradients, leaves)
+                gradients = filled(wrt, leaves)
+            if any(map(package_of, leaves_of(gradients))):
+                # The engine names all results alike.
+                pairs = zip(leaves_of(wrt), leaves_of(gradients))
+                gradients = filled(wrt, [_like_argument(*pair) for pair in pairs])
         gradients = tuple(gradients) if isinstance(self.argnums, tuple) else gradients[0]
         if not self.has_value:
             return (gradients, aux) if self.has_aux else gradients
@@ -203,6 +207,19 @@ def vjp(f, *primals, has_aux=False):
     primals = [_as_arrays(primal, name_of(f)) for primal in primals]
     outputs = f(*primals) if running_recording() is not None else _compiled(f)(*primals)
     return outputs, functools.partial(_pull_back, f, primals)
+
+
+def _like_argument(argument, gradient):
+    """The gradient with respect to a Series of pandas, or a column of polars or pyarrow, with the name and of
+    the class of the argument."""
+    if package_of(argument) == package_of(gradient) == "pandas":
+        return gradient.rename(argument.name) if argument.ndim == gradient.ndim == 1 else gradient
+    if not (is_column(argument) or is_column(gradient)):
+        return gradient
+    from ._tables import like
+
+    array = without_package(gradient, "gradient")
+    return like(argument, array) if is_column(argument) else array
 
 
 def jvp(f, primals, tangents, has_aux=False):

@@ -53,7 +53,9 @@ def frames_of_columns(template, leaves):
     """Containers like the template, whose leaves are these results; tables are made of columns."""
 
     def columns(leaf):
-        return _columns(leaf, "", {}) if is_table(leaf) else leaf
+        is_whole = not is_table(leaf)
+        # Columns without numbers have no gradient.
+        return leaf if is_whole else Columns("", dict.fromkeys(_columns(leaf, "", {}), 0), kind=type(leaf))
 
     return with_frames(filled(mapped(template, columns), leaves))
 
@@ -112,11 +114,11 @@ def _in_packages(parts, rows, computed):
     for position, numbers in enumerate(outputs):
         if len(numbers) == 1:
             owner = owners.get((numbers[0], len(values[position])))
-            values[position] = values[position] if owner is None else _like(owner, values[position])
+            values[position] = values[position] if owner is None else like(owner, values[position])
     return in_container(kind, keys, values)
 
 
-def _like(value, array):
+def like(value, array):
     """An array as a Series or array of pyarrow like ``value``; itself, if its type is none of the package."""
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         return array
