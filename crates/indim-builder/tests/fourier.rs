@@ -207,11 +207,13 @@ fn errors_and_types() {
         (DType::F32, 1, Fft, Some(vec![0]), "fourier-length"),
         (DType::F32, 1, Fft, Some(vec![1 << 31]), "fourier-length"),
         (DType::F32, 1, Fft, Some(vec![2, 2]), "fourier-length"),
-        // Graphs of long transforms are small: roots of unity are products of two small tables.
-        (DType::F32, (1 << 31) - 8, Fft, None, "c64[2147483640]"),
-        (DType::F32, (1 << 31) - 1, Fft, None, "c64[2147483647]"),
     ] {
         assert_eq!(code(dtype, size, transform, sizes), expected, "{dtype} {size} {transform:?}");
+    }
+    // Graphs of long transforms are small: roots of unity are products of two small tables.
+    #[cfg(target_pointer_width = "64")]
+    for size in [(1 << 31) - 8, (1 << 31) - 1] {
+        assert_eq!(code(DType::F32, size, Fft, None), format!("c64[{size}]"));
     }
     let empty = Array::new([0, 4], Vec::<f64>::new()).unwrap();
     let result = transformed(empty, Fft, &FourierOptions::default());

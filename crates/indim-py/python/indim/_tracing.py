@@ -607,16 +607,17 @@ class Tracer:
             array._rebound = None
 
     def _warn_of_rebinding(self):
-        """Warns if NumPy would have written into this array, which is read, where a name was bound instead."""
+        """Warns if NumPy would have written into this array, which is read, where a name was bound."""
         of_bases = (base for base in self._bases() if base._rebound and not base._rebound.is_part)
         holder = self if self._rebound else next(of_bases, None)
         if holder is None:
             return
         (symbol, filename, line, _), holder._rebound = holder._rebound, None
         warnings.warn_explicit(
-            f"a compiled function is traced: `y {symbol}= v` binds `y` to a new array, as in JAX, and the old "
-            f"one is read afterwards, as `{self._value_text}`; NumPy would write into it. Write array[key] "
-            f"{symbol}= v, with [...] for a whole array, to write into the array, or y = y {symbol} v",
+            f"a compiled function is traced: `y {symbol}= v` binds `y` to a new array, as in JAX, and the "
+            f"old one is read afterwards, as `{self._value_text}`; NumPy would write into it. Write "
+            f"array[key] {symbol}= v, with [...] for a whole array, to write into the array, or "
+            f"y = y {symbol} v",
             UserWarning,
             filename,
             line,
