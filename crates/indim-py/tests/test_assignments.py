@@ -510,6 +510,19 @@ def test_a_view_of_an_array_that_numpy_would_have_written_into_warns():
         indim.jit(function)(X)
 
 
+@pytest.mark.parametrize(
+    "read", [lambda y: y.T, lambda y: y[0], lambda y: y.reshape(-1), lambda y: y.ravel() * 2, np.copy]
+)
+def test_reads_through_new_views_of_such_an_array_warn(read):
+    def function(x):
+        y = x * 2
+        _add_one_to_rows(y)
+        return read(y)
+
+    with pytest.warns(UserWarning, match="NumPy would write into it"):
+        indim.jit(function)(X)
+
+
 def test_operators_that_assign_warn_of_no_other_reads(recwarn):
     def function(x):
         y = x * 2

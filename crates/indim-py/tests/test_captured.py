@@ -222,6 +222,19 @@ def test_entries_of_lists_and_dicts():
         np.testing.assert_array_equal(f(X), network(X))
 
 
+def test_entries_of_subclasses_of_containers():
+    class Settings(dict):
+        scale = 1.0
+
+    for settings in (collections.OrderedDict(a=1.0), collections.Counter(a=1), Settings(a=1.0)):
+        f = indim.jit(lambda x: x * settings["a"] * getattr(settings, "scale", 1.0))
+        np.testing.assert_array_equal(f(X), X)
+        settings["a"] = 5
+        np.testing.assert_array_equal(f(X), X * 5)
+    settings.scale = 2.0
+    np.testing.assert_array_equal(f(X), X * 10)
+
+
 def test_entries_of_sets_and_deques():
     powers, history = {1, 2}, collections.deque([1.0], maxlen=2)
 

@@ -342,3 +342,15 @@ def test_gradients_have_the_names_of_their_arguments():
     gradient = indim.grad(lambda d, w: (d["p"] * w).sum(), argnums=(0, 1))
     of_frame, of_weights = gradient(pd.DataFrame({"p": [1.0, 2.0]}), pd.Series([3.0, 4.0], name="w"))
     assert of_weights.name == "w" and list(of_frame.columns) == ["p"]
+
+
+def test_traced_values_to_the_left_of_columns():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "k": [3, 4], "text": ["a", "b"]})
+    for function in (
+        lambda d: d["x"].sum() * d[["x", "k"]],
+        lambda d: np.add(d["x"].sum(), d[["x", "k"]]),
+        lambda d: d["x"].sum() - d[["x", "k"]],
+    ):
+        found = indim.jit(function)(frame)
+        assert list(found.columns) == ["x", "k"]
+    np.testing.assert_array_equal(found["k"], [0.0, -1.0])

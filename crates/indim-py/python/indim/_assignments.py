@@ -20,7 +20,7 @@ from ._tracing import running_recording
 
 
 def _setitem(x, key, values):
-    x._forget_rebinding()
+    x._forget_rebinding(values)
     _check_writable(x)
     keys = key if isinstance(key, tuple) else (key,)
     x._become(_updated(x, keys, _converted(values, x.dtype)))
@@ -32,7 +32,7 @@ def write_part(x, name, values):
         if name == "imag":
             raise TypeError(f"`{x._value_text}` has no imaginary part, because it is {x.dtype}")
         return _setitem(x, Ellipsis, values)
-    x._forget_rebinding()
+    x._forget_rebinding(values)
     _check_writable(x)
     values = np.broadcast_to(_converted(values, x.real.dtype), x.shape)
     parts = {"real": x.real, "imag": x.imag, name: values}

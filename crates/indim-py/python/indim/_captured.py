@@ -121,8 +121,10 @@ class _Search:
             self.pending += [value.__func__, value.__self__]
         elif isinstance(value, functools.partial):
             self.pending += [value.func, *value.args, *value.keywords.values()]
-        elif type(value) in _CONTAINERS:
+        elif isinstance(value, _CONTAINERS):
             self.entries(value)
+            if type(value).__module__ not in ("builtins", "collections"):
+                self.instance(value)
         elif isinstance(value, tuple):
             self.pending.extend(value[:MAX_ENTRIES])
         elif isinstance(value, types.ModuleType):

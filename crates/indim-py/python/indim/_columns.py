@@ -29,6 +29,8 @@ class Columns:
     """The columns of a DataFrame or table of the class ``kind``, by label. ``refused`` maps the label of each
     column without numbers to its error message."""
 
+    is_columns = True
+
     def __init__(self, name, columns, refused=(), kind=None):
         self._name, self._columns, self._refused, self._kind = name, dict(columns), dict(refused), kind
 

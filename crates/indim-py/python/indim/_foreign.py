@@ -66,9 +66,11 @@ def _nulls(value):
     method that leaves them out, and the call that makes them NaN."""
     package = _package(value)
     if package == "pyarrow" and hasattr(value, "null_count"):
-        is_chunked, is_bool = hasattr(value, "chunks"), str(value.type) == "bool"
+        is_chunked = hasattr(value, "chunks")
+        # pyarrow makes numbers of nulls of chunked dictionaries.
+        is_cast = str(value.type) == "bool" or str(value.type).startswith("dictionary")
         call = "to_numpy()" if is_chunked else "to_numpy(zero_copy_only=False)"
-        return _nulls_of_pyarrow(value), "drop_null", 'cast("float64").' * is_bool + call
+        return _nulls_of_pyarrow(value), "drop_null", 'cast("float64").' * is_cast + call
     if package == "polars" and hasattr(value, "to_physical"):
         is_bool = str(value.dtype) == "Boolean"
         return _nulls_of_polars(value), "drop_nulls", "cast(float)." * is_bool + "to_numpy()"
@@ -142,6 +144,11 @@ def is_table(value):
     )
 
 
+def _counts_of(dtype):
+    """pyarrow's type of the counts of a type of times."""
+    return "int32" if str(dtype).startswith(("date32", "time32")) else "int64"
+
+
 def without_package(value, name):
     """A Series of polars or an array of pyarrow as an array; other values unchanged. Nulls are an error."""
     if not is_column(value):
@@ -153,7 +160,7 @@ def without_package(value, name):
     cls, dtype = type(value), getattr(value, "dtype", None) or value.type
     advice = ""
     if array.dtype.kind in "Mm":
-        counts = f"{name}.to_physical()" if _package(value) == "polars" else f'{name}.cast("int64")'
+        counts = f"{name}.to_physical()" if _package(value) == "polars" else f'{name}.cast("{_counts_of(dtype)}")'
         advice = f": pass `{counts}`, the counts of its unit"
     elif "ecimal" in str(dtype):
         advice = f': pass `{name}.cast({"float" if _package(value) == "polars" else repr("float64")})`'

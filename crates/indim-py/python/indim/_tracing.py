@@ -265,8 +265,10 @@ class Rebinding(NamedTuple):
     symbol: str
     filename: str
     line: int
-    #: Whether the name was that of a view, and not of the array that notes it.
-    is_part: bool
+    #: The new array.
+    result: object
+    #: How the array whose name was bound is made of the one that notes this; None for the array itself.
+    part: tuple | None = None
 
 
 class Memory:
@@ -298,7 +300,7 @@ class Tracer:
 
     __slots__ = (
         *("_recording", "_name", "_value_text", "_dtype", "_shape", "_storage"),
-        *("_memory", "_version", "_origin", "_is_of_numpy", "_rebound"),
+        *("_memory", "_version", "_origin", "_base", "_is_of_numpy", "_rebound"),
     )
 
     def __init__(self, recording, description):
@@ -309,6 +311,8 @@ class Tracer:
         self._memory, self._version = None, 0
         #: The value that this one is a view of, with the function and the attributes that made it.
         self._origin = None
+        #: The value that this one is a view of, or may be, as the layout in memory decides.
+        self._base = None
         #: Whether the function made the array by NumPy, and ``y += v`` writes into it; otherwise the name is
         #: bound to a new array, as in JAX.
         self._is_of_numpy = False
@@ -502,7 +506,7 @@ class Tracer:
         if symbol in ("==", "!=") and any(operand is None or isinstance(operand, str) for operand in (x, y)):
             # No element equals it, as in NumPy; that is known while the function is traced.
             return np.full(tuple(self.shape), symbol == "!=")
-        if not _is_operand(x) or not _is_operand(y):
+        if not _is_operand(x) or not _is_operand(y) or _are_columns(x, y):
             return NotImplemented
         return self._record(symbol, (x, y))
 
@@ -512,7 +516,7 @@ class Tracer:
         if not (self._is_writable() and isinstance(result, Tracer)):
             return result
         if not self._is_of_numpy:
-            self._note_rebinding(symbol, sys._getframe(2))
+            self._note_rebinding(symbol, result, sys._getframe(2))
             return result
         if (result._dtype, result._shape) != (self._dtype, self._shape):
             from ._outputs import written
@@ -529,6 +533,7 @@ class Tracer:
 
     def _made(self):
         """The same elements as a new array, which the function has just made."""
+        self._warn_of_rebinding()
         self._recording.lift(self)
         made = self._snapshot()
         made._storage = OWNED
@@ -551,6 +556,8 @@ class Tracer:
                 self._memory = Memory()
             view._storage, view._memory, view._version = self._storage, self._memory, self._memory.version
             view._origin = None if made_by is None else (self, *made_by)
+            view._base = self
+            view._inherit_rebinding()
 
     def _shared_or_copied(self):
         """The same elements, in a view or a copy: the layout in memory decides."""
@@ -581,14 +588,14 @@ class Tracer:
         self._name, self._version = again._name, self._memory.version
 
     def _bases(self):
-        """The arrays that this one is a view of."""
+        """The arrays that this one is a view of, or may be."""
         found = self
-        while found._origin is not None:
-            found = found._origin[0]
+        while found._base is not None:
+            found = found._base
             yield found
 
-    def _note_rebinding(self, symbol, frame):
-        """Notes that ``y symbol= v`` in the code of ``frame`` binds the name of this array to a new one.
+    def _note_rebinding(self, symbol, result, frame):
+        """Notes that ``y symbol= v`` in the code of ``frame`` binds the name of this array to ``result``.
 
         Code with `indim.numpy` among its global names expects this, as in JAX.
         """
@@ -596,23 +603,36 @@ class Tracer:
         is_of_jax = jax_numpy is not None and any(value is jax_numpy for value in frame.f_globals.values())
         if is_of_jax or _is_library(frame):
             return
-        self._rebound = Rebinding(symbol, frame.f_code.co_filename, frame.f_lineno, is_part=False)
+        place = frame.f_code.co_filename, frame.f_lineno
+        self._rebound, view = Rebinding(symbol, *place, result), self
         for base in self._bases():
-            base._rebound = base._rebound or self._rebound._replace(is_part=True)
+            base._rebound = base._rebound or Rebinding(symbol, *place, result, view._origin or ())
+            view = base
 
-    def _forget_rebinding(self):
-        """Notes that the program writes into the array: ``y[key] += v`` first computes ``y[key] + v`` of a
+    def _inherit_rebinding(self):
+        """Notes the operator that bound the name of a part of the array, of which this is a new view, unless
+        both are parts by different indices, which may not overlap."""
+        noted = self._base._rebound
+        if noted is None or noted.part is None:
+            return
+        made_by = [origin[1:3] if origin else None for origin in (self._origin, noted.part)]
+        if made_by[0] == made_by[1] or not all(by and by[0] == "[]" for by in made_by):
+            self._rebound = noted._replace(part=None)
+
+    def _forget_rebinding(self, value):
+        """Notes that ``value`` is written into the array: ``y[key] += v`` first computes ``y[key] + v`` of a
         view."""
         for array in (self, *self._bases()):
-            array._rebound = None
+            if array._rebound is not None and array._rebound.result is value:
+                array._rebound = None
 
     def _warn_of_rebinding(self):
         """Warns if NumPy would have written into this array, which is read, where a name was bound."""
-        of_bases = (base for base in self._bases() if base._rebound and not base._rebound.is_part)
+        of_bases = (base for base in self._bases() if base._rebound and base._rebound.part is None)
         holder = self if self._rebound else next(of_bases, None)
         if holder is None:
             return
-        (symbol, filename, line, _), holder._rebound = holder._rebound, None
+        (symbol, filename, line, *_), holder._rebound = holder._rebound, None
         warnings.warn_explicit(
             f"a compiled function is traced: `y {symbol}= v` binds `y` to a new array, as in JAX, and the "
             f"old one is read afterwards, as `{self._value_text}`; NumPy would write into it. Write "
@@ -686,7 +706,7 @@ class Tracer:
     __pandas_priority__ = 10_000
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        if self._is_for_labels(inputs):
+        if self._is_for_labels(inputs) or _are_columns(*inputs):
             return NotImplemented
         # `axis=None` of a reduction means all axes; other keywords are omitted by `None`.
         kept = ("axis",) if method in ("reduce", "accumulate") else ()
@@ -868,6 +888,11 @@ class Tracer:
         axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         axes = None if axes is None else _arrays.integers(axes)
         return self._call("transpose", [(None, axes)] if axes else ())
+
+
+def _are_columns(*operands):
+    """Whether an operand is a DataFrame or table that is read by columns, which then does the operation."""
+    return any(getattr(type(operand), "is_columns", False) for operand in operands)
 
 
 def _is_view(attributes, result):
