@@ -160,7 +160,8 @@ def without_package(value, name):
     cls, dtype = type(value), getattr(value, "dtype", None) or value.type
     advice = ""
     if array.dtype.kind in "Mm":
-        counts = f"{name}.to_physical()" if _package(value) == "polars" else f'{name}.cast("{_counts_of(dtype)}")'
+        is_polars = _package(value) == "polars"
+        counts = f"{name}.to_physical()" if is_polars else f'{name}.cast("{_counts_of(dtype)}")'
         advice = f": pass `{counts}`, the counts of its unit"
     elif "ecimal" in str(dtype):
         advice = f': pass `{name}.cast({"float" if _package(value) == "polars" else repr("float64")})`'
