@@ -2,7 +2,8 @@
 
 use core::ops::ControlFlow;
 
-use crate::kernel::sort_columns::{COLUMN_BYTES, ColumnRow, WORD_COLUMNS, sort_word_columns};
+use crate::kernel::sort_columns::{COLUMN_BYTES, ColumnRow, WORD_COLUMNS};
+use crate::kernel::sort_word_columns;
 use crate::packed_words::WordPacking;
 use crate::sort_keys::SortKey;
 use crate::sort_order::{ITEMS_PER_CALL, SortProgress, SortScratch, call_after};

@@ -86,7 +86,7 @@ pub(super) struct FreeReshape {
 }
 
 /// An axis of a value.
-pub type SizedAxis = (ValueId, usize);
+pub type ValueAxis = (ValueId, usize);
 
 /// The axis of a slice of a concatenation that has the elements of one part.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,9 +181,9 @@ pub fn count_of(sizes: impl Iterator<Item = usize>, correction: f64) -> f64 {
 pub struct SizeFacts {
     pinned: BTreeMap<(ValueId, usize), &'static str>,
     /// Pairs of values whose axes from these on have equal sizes in order.
-    equal_shapes: Vec<(SizedAxis, SizedAxis)>,
+    equal_shapes: Vec<(ValueAxis, ValueAxis)>,
     /// Pairs of axes of equal size.
-    equal_axes: Vec<(SizedAxis, SizedAxis)>,
+    equal_axes: Vec<(ValueAxis, ValueAxis)>,
     slices: Vec<WrittenSlice>,
     reshapes: Vec<FreeReshape>,
     parts: Vec<SlicedPart>,
@@ -226,7 +226,7 @@ impl SizeFacts {
     }
 
     /// States that two axes have equal sizes.
-    pub fn equate_axes(&mut self, axis: SizedAxis, other: SizedAxis) {
+    pub fn equate_axes(&mut self, axis: ValueAxis, other: ValueAxis) {
         self.equal_axes.push((axis, other));
     }
 
@@ -255,7 +255,7 @@ impl SizeFacts {
         facts: &SizeFacts,
         value: impl Fn(ValueId) -> Option<(ValueId, usize)>,
     ) {
-        let place = |(of, axis): SizedAxis| value(of).map(|(of, added)| (of, axis + added));
+        let place = |(of, axis): ValueAxis| value(of).map(|(of, added)| (of, axis + added));
         let pair = |first: ValueId, second: ValueId| {
             let (first, second) = (value(first)?, value(second)?);
             (first.1 == second.1).then_some(([first.0, second.0], first.1))
@@ -367,12 +367,12 @@ impl SizeFacts {
     }
 
     /// The pairs of values whose axes from these on have equal sizes in order.
-    pub(super) fn equal_shapes(&self) -> &[(SizedAxis, SizedAxis)] {
+    pub(super) fn equal_shapes(&self) -> &[(ValueAxis, ValueAxis)] {
         &self.equal_shapes
     }
 
     /// The pairs of axes of equal size.
-    pub(super) fn equal_axes(&self) -> &[(SizedAxis, SizedAxis)] {
+    pub(super) fn equal_axes(&self) -> &[(ValueAxis, ValueAxis)] {
         &self.equal_axes
     }
 

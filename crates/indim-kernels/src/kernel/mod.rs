@@ -37,6 +37,7 @@ mod table;
 mod widened;
 
 pub use block::KernelFn;
+pub(crate) use table::sort_word_columns;
 pub use table::{
     arg_reduce_functions, bitcast_kernel, convert_kernel, elementwise_kernel, fold_function,
     row_fold_function, sort_columns_function, strided_copy_function,

@@ -10,10 +10,9 @@
 use core::marker::PhantomData;
 use core::ops::{BitAnd, BitXor};
 
-use indim_ops::{DType, DTypeClass, Level, bf16, f16};
+use indim_ops::{DType, DTypeClass, bf16, f16};
 
 use super::exchange::Exchange;
-use super::table::sort_columns_function;
 
 /// Bytes of a row of the columns that are sorted together: a cache line. For elements of `size` bytes it
 /// has `COLUMN_BYTES / size` columns.
@@ -102,16 +101,6 @@ impl ColumnRow {
         self.0[column * size_of::<u64>()..][..size_of::<u64>()]
             .copy_from_slice(&word.to_ne_bytes());
     }
-}
-
-/// Sorts each of the [`WORD_COLUMNS`] columns of words at the highest level of this processor. Returns
-/// `false` and changes nothing if no function exists.
-pub(crate) fn sort_word_columns(rows: &mut [ColumnRow]) -> bool {
-    let sort = sort_columns_function(size_of::<u64>(), Level::detect());
-    let order = ColumnOrder::new(DType::U64, false);
-    let (Some(sort), Some(order)) = (sort, order) else { return false };
-    // SAFETY: `Level::detect` gives a level of this processor.
-    unsafe { sort(rows, &order) }
 }
 
 /// Sorts each of the `COLUMN_BYTES / size` columns of `rows`, which have elements of `size` bytes. Returns

@@ -19,7 +19,7 @@ use super::row_fold::{RowBody, RowFoldFn};
 use super::shells::Avx512;
 use super::shells::{Shells, SortShells};
 use super::signs::{is_compiled, is_conversion_compiled, kernel_conversion, kernel_dtype};
-use super::sort_columns::{NetworkBody, SortColumnsFn};
+use super::sort_columns::{ColumnOrder, ColumnRow, NetworkBody, SortColumnsFn};
 use super::strided::{ConstantStride, StridedCopyFn};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
 
@@ -272,6 +272,16 @@ pub fn sort_columns_function(size: usize, level: Level) -> Option<SortColumnsFn>
         return at::<Avx512>(size);
     }
     at_level!(level, S => at::<S>(size))
+}
+
+/// Sorts each of the columns of 64-bit words at the highest level of this processor. Returns
+/// `false` and changes nothing if no function exists.
+pub(crate) fn sort_word_columns(rows: &mut [ColumnRow]) -> bool {
+    let sort = sort_columns_function(size_of::<u64>(), Level::detect());
+    let order = ColumnOrder::new(DType::U64, false);
+    let (Some(sort), Some(order)) = (sort, order) else { return false };
+    // SAFETY: `Level::detect` gives a level of this processor.
+    unsafe { sort(rows, &order) }
 }
 
 /// Reason why operations without a kernel are unreachable.
