@@ -38,8 +38,8 @@ def check(name, results, first, second):
 
 
 def _operation(result, x, y):
-    """The symbol of the operation of which ``result`` is the value, as ``y - x`` if ``y`` is its left
-    operand; None for any other value."""
+    """The symbol of the operation that computes ``result``, as ``y - x`` if ``y`` is its left operand; None
+    if another operation computes it."""
     text = result._value_text
     for symbol, functions in _NOT_ASSOCIATIVE.items():
         for left, right in ((x, y), (y, x)):

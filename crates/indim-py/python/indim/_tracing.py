@@ -572,9 +572,7 @@ class Tracer:
 
     def _update(self):
         """Makes a view again if an array was assigned to meanwhile whose memory it shares."""
-        if self._memory is None:
-            return
-        if self._version == self._memory.version:
+        if self._memory is None or self._version == self._memory.version:
             return
         if self._origin is None or self._recording is not running_recording():
             raise ValueError(
@@ -603,15 +601,15 @@ class Tracer:
         is_of_jax = jax_numpy is not None and any(value is jax_numpy for value in frame.f_globals.values())
         if is_of_jax or _is_library(frame):
             return
-        place = frame.f_code.co_filename, frame.f_lineno
-        self._rebound, view = Rebinding(symbol, *place, result), self
-        for base in self._bases():
-            base._rebound = base._rebound or Rebinding(symbol, *place, result, view._origin or ())
-            view = base
+        noted = Rebinding(symbol, frame.f_code.co_filename, frame.f_lineno, result)
+        self._rebound = noted
+        for view in (self, *self._bases()):
+            if view._base is not None and view._base._rebound is None:
+                view._base._rebound = noted._replace(part=view._origin or ())
 
     def _inherit_rebinding(self):
-        """Notes the operator that bound the name of a part of the array, of which this is a new view, unless
-        both are parts by different indices, which may not overlap."""
+        """Notes the operator that bound the name of another view of the same array, unless the two views are
+        parts by different indices, which may not overlap."""
         noted = self._base._rebound
         if noted is None or noted.part is None:
             return

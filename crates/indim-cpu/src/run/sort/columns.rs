@@ -22,7 +22,8 @@ pub(super) fn rows_together(dtype: DType, length: usize) -> usize {
     }
 }
 
-/// Whether one by one is faster for so many rows. A network takes the same time for any number of rows.
+/// Whether sorts of single rows take less time than a network. The time of a network does not depend on the
+/// number of rows.
 fn are_few(rows: usize, element_size: usize) -> bool {
     rows < MIN_ROWS.max(COLUMN_BYTES / element_size / 4)
 }
