@@ -492,11 +492,33 @@ def test_reads_of_arrays_that_numpy_would_have_written_into_warn(write):
         write(y)
         return y
 
-    with pytest.warns(UserWarning, match=r"Write array\[key\] \+= v, with \[\.\.\.\] for") as caught:
+    with pytest.warns(UserWarning, match=r"Write array\[key\] \+= v") as caught:
         found = indim.jit(function)(X)
     np.testing.assert_array_equal(found, X * 2)
     # The place is that of the operator.
     assert {warning.filename for warning in caught} == {__file__}
+
+
+@pytest.mark.parametrize(
+    "view, key", [(np.transpose, ...), (lambda y: y.reshape(-1), ...), (lambda y: y[1:], slice(1, None))]
+)
+def test_the_advice_for_operators_that_assign_to_views(view, key):
+    def function(x):
+        y = x * 2
+        part = view(y)
+        part += 1
+        return y
+
+    def advised(x):
+        y = x * 2
+        y[key] += 1
+        return y, view(y) + 0
+
+    # A write into the view, `part[...] += 1`, would be no advice: it makes the use of `y` an error.
+    with pytest.warns(UserWarning, match="`y`, a view, .*into that array, and make the view afterwards"):
+        indim.jit(function)(X)
+    for found, expected in zip(indim.jit(advised)(X), advised(X)):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_view_of_an_array_that_numpy_would_have_written_into_warns():

@@ -198,3 +198,119 @@ def test_values_from_outside_and_derivatives_in_them():
     for size in (3, 2, 5, 3):
         line = np.linspace(0, 0.5, size)
         np.testing.assert_allclose(f(line, 0.1), indim.jit(function)(line, 0.1), rtol=0)
+
+
+@indim.custom_jvp
+def marked(x):
+    """A square whose derivative is three times as large, so that the result tells whether it is used."""
+    return x * x
+
+
+@marked.defjvp
+def marked_jvp(primals, tangents):
+    return marked(primals[0]), 6 * primals[0] * tangents[0]
+
+
+def joined(x, y):
+    return x + y + 0.25 * marked(x * y)
+
+
+def joined_by_pairs(elements):
+    while len(elements) > 1:
+        pairs = zip(elements[::2], elements[1::2])
+        elements = [joined(*pair) for pair in pairs] + elements[len(elements) // 2 * 2 :]
+    return elements[0]
+
+
+DERIVATIVES = {
+    "grad": lambda f, x: indim.grad(f)(x),
+    "jvp": lambda f, x: indim.jvp(f, (x,), (np.cos(x),)),
+    "jacrev": lambda f, x: indim.jacrev(f)(x),
+    "jacfwd": lambda f, x: indim.jacfwd(f)(x),
+    "hessian": lambda f, x: indim.hessian(f)(x[:3]),
+    "batch": lambda f, x: indim.vmap(indim.grad(f))(np.stack([x, x / 2])),
+}
+
+
+@pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
+def test_functions_with_derivatives_of_their_own(derivative):
+    x = np.linspace(0.1, 0.9, 6)
+
+    def reduced(x):
+        return lax.reduce(x, 0.5, joined, (0,))
+
+    def expected(x):
+        return joined(0.5, joined_by_pairs(list(x)))
+
+    def scanned(x):
+        return np.sum(lax.associative_scan(joined, x))
+
+    def expected_scan(x):
+        totals = [x[0]]
+        for element in x[1:]:
+            totals.append(joined(totals[-1], element))
+        return sum(totals)
+
+    assert indim.jit(reduced)(x) == expected(x)
+    for f, by_hand in ((reduced, expected), (scanned, expected_scan)):
+        found, wanted = derivative(f, x), derivative(by_hand, x)
+        np.testing.assert_allclose(np.hstack(np.array(found)), np.hstack(np.array(wanted)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
+def test_derivatives_of_windows_of_such_functions(size):
+    x, stride, step = np.linspace(0.1, 0.9, 6), 2, 1 + (size < 4)
+
+    def windows(x):
+        return lax.reduce_window(x, 0.5, joined, (size,), (stride,), [(3, 2)], window_dilation=(step,))
+
+    def by_hand(x):
+        padded = [0.5, 0.5, 0.5, *x, 0.5, 0.5]
+        starts = range(0, len(padded) - (size - 1) * step, stride)
+        parts = [[padded[start + step * k] for k in range(size)] for start in starts]
+        return np.stack([joined(0.5, joined_by_pairs(part)) + 0 * x[0] for part in parts])
+
+    np.testing.assert_allclose(windows(x), by_hand(x), rtol=1e-14)
+    np.testing.assert_allclose(indim.jacobian(windows)(x), indim.jacobian(by_hand)(x), rtol=1e-12)
+
+    def of_padding(start):
+        return np.sum(lax.reduce_window(x[:0], start, joined, (1,), (1,), [(2, 0)]))
+
+    assert indim.grad(of_padding)(0.5) == 2 * indim.grad(lambda start: joined(start, start))(0.5)
+
+
+def test_several_axes_and_arrays_of_such_functions():
+    x = np.linspace(-0.5, 0.5, 12).reshape(3, 4)
+
+    def both(s, t):
+        return {"a": joined(s["a"], t["a"]), "b": s["b"] + lax.stop_gradient(t["b"])}
+
+    def reduced(x):
+        found = lax.reduce({"a": x, "b": x * x}, {"a": 0.0, "b": 0.0}, both, (0, 1))
+        return found["a"] * found["b"]
+
+    def expected(x):
+        rows = [joined_by_pairs(list(row)) for row in x]
+        # All elements of `b` come after its initial value.
+        return joined(0.0, joined_by_pairs(rows)) * np.sum(lax.stop_gradient(x * x))
+
+    np.testing.assert_allclose(indim.grad(reduced)(x), indim.grad(expected)(x), rtol=1e-12)
+    without = indim.grad(lambda x: np.sum(lax.reduce(x[:0], 0.5, joined, (0,))))
+    np.testing.assert_array_equal(without(x), np.zeros((3, 4)))
+
+
+def test_functions_of_batches_with_derivatives_of_their_own_in_loops_are_refused():
+    def f(x):
+        return np.sum(indim.fori_loop(0, 2, lambda i, s: indim.vmap(marked)(s), x))
+
+    with pytest.raises(TypeError, match="^marked has a derivative of its own, which the body of fori_loop"):
+        indim.grad(f)(np.ones(3))
+
+
+def test_the_operation_itself_is_recognised():
+    # The names of the function's arguments are those of outside arrays.
+    x, y = np.array([4.0, 2.0, 1.0]), np.array(2.0)
+    function = indim.jit(lambda x, y: lax.reduce(x, 0.0, lambda a, b: a + b + (x[0] - y) * 0, (0,)))
+    assert function(x, y) == 7
+    outer = indim.jit(lambda x, y: lax.reduce(np.ones(3), 0.0, lambda a, b: x - y, (0,)))
+    assert outer(x[1], y) == 0

@@ -256,7 +256,14 @@ def test_methods_of_whole_frames_without_an_axis_are_refused():
     pd.testing.assert_frame_equal(centred, frame - frame.mean())
     for whole in (lambda d: d.mean(axis=None), lambda d: np.mean(d), lambda d: np.mean(d * 2) / 2):
         assert indim.jit(whole)(frame) == frame.to_numpy().mean()
-    # Arrays of other shapes, and of functions that get no DataFrame, keep NumPy's methods.
+    # Other arrays, also those of the DataFrame's shape, keep NumPy's methods.
+    for other in (
+        lambda d, w: (d * w.sum(), w.mean()),
+        lambda d, w: (d, (w * 2).mean() / 2),
+        lambda d, w: (d, np.where(w > 0, w, 1.0).mean()),
+    ):
+        result = indim.jit(other)(frame, frame.to_numpy())
+        assert isinstance(result[0], pd.DataFrame) and result[1] == 3.5
     weighted = indim.jit(lambda d, w: d * w.sum())
     pd.testing.assert_frame_equal(weighted(frame, np.ones((2, 2))), frame * 4)
     mean = indim.jit(lambda d: d.mean())
@@ -354,3 +361,37 @@ def test_traced_values_to_the_left_of_columns():
         found = indim.jit(function)(frame)
         assert list(found.columns) == ["x", "k"]
     np.testing.assert_array_equal(found["k"], [0.0, -1.0])
+
+
+def test_methods_of_whole_frames_in_derivatives_and_branches_are_refused_too():
+    for function in (
+        lambda d: indim.grad(lambda d: np.sum((d - d.mean()) ** 2))(d),
+        lambda d: indim.cond(True, lambda d: d - d.mean(), lambda d: d, d),
+        lambda d: np.exp(d.copy()).astype("f4").max() * d,
+    ):
+        with pytest.raises(TypeError, match=r"stands for a DataFrame.*\(axis=0\)"):
+            indim.jit(function)(frame)
+
+
+def test_axes_of_whole_frames_have_pandas_names():
+    for axis in ("index", "rows", "columns"):
+        found = indim.jit(lambda d, axis=axis: d.mean(axis=axis))(frame)
+        pd.testing.assert_series_equal(found, frame.mean(axis=axis))
+        found = indim.jit(lambda d, axis=axis: (d * 2.0).cumsum(axis))(frame)
+        pd.testing.assert_frame_equal(found, (frame * 2.0).cumsum(axis))
+
+
+def test_jacobians_of_columns_are_dicts_of_them():
+    table = TABLE[["x"]].assign(y=3.0, s="text")
+    for jacobian in (indim.jacrev, indim.jacfwd):
+        found = jacobian(lambda d: {"product": d["x"] * d["y"], "sum": np.sum(d["x"] * d["y"])})(table)
+        assert list(found["product"]) == ["x", "y"]
+        expected = pd.DataFrame(np.diag(table.y), table.index, table.index)
+        pd.testing.assert_frame_equal(found["product"]["x"], expected)
+        np.testing.assert_array_equal(found["product"]["y"], np.diag(table.x))
+        pd.testing.assert_frame_equal(found["sum"], pd.DataFrame({"x": table.y, "y": table.x}))
+    second = indim.hessian(lambda d: (d["x"] ** 2 * d["y"]).sum())(table)
+    np.testing.assert_array_equal(second["x"]["x"], np.diag(2 * table.y))
+    np.testing.assert_array_equal(second["x"]["y"], second["y"]["x"])
+    both = indim.jacobian(lambda w, d: d["x"] * w, argnums=(0, 1))(2.0, table)
+    np.testing.assert_array_equal(both[1]["x"], 2 * np.eye(len(table)))

@@ -188,3 +188,13 @@ def test_gradients_have_the_class_and_the_name_of_their_arguments():
     frame = pl.DataFrame({"p": [1.0, 2.0], "c": [3.0, 4.0], "text": ["a", "b"]})
     of_frame = indim.grad(lambda d: (d["p"] * d["c"]).sum())(frame)
     assert of_frame.columns == ["p", "c"] and of_frame["c"].to_list() == [1.0, 2.0]
+
+
+def test_jacobians_of_tables_are_dicts_of_columns():
+    columns = {"p": np.array([1.0, 2.0]), "q": np.array([3.0, 4.0])}
+    for table in (pl.DataFrame(columns), pa.table(columns)):
+        found = indim.jacobian(lambda d: d["p"] * d["q"])(table)
+        np.testing.assert_array_equal(found["p"], np.diag(columns["q"]))
+        np.testing.assert_array_equal(found["q"], np.diag(columns["p"]))
+        found = indim.jacobian(lambda d: (d["p"] * d["q"]).sum())(table)
+        assert type(found) is type(table) and found["p"].to_numpy().tolist() == [3.0, 4.0]

@@ -112,6 +112,7 @@ def _recorded_scan(functions, axis, reverse, recording, elems):
 def _check(fn, recording, elems, leaves):
     """Refuses a function that is not associative, as far as that is known."""
     body = Body(recording, "the function of associative_scan")
+    body.recording.probe = _associativity.Probe()
     with running(body.recording):
         left, right = ([body.recording.parameter(leaf, name) for leaf in leaves] for name in "xy")
         results = leaves_like(elems, fn(filled(elems, left), filled(elems, right)))

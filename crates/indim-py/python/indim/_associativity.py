@@ -17,11 +17,23 @@ _NOT_ASSOCIATIVE = {
     "arctan2": ("arctan2", "atan2"),
 }
 
+_SYMBOLS = {name: symbol for symbol, names in _NOT_ASSOCIATIVE.items() for name in (symbol, *names)}
+
 #: What to write instead, if the accumulator is the left operand.
 _INSTEAD = {
     "-": "the difference from a sum, `init - operand.sum(axis)`",
     "/": "the quotient by a product, `init / operand.prod(axis)`",
 }
+
+
+class Probe:
+    """What a recording of the function of a reduction or scan notes."""
+
+    def __init__(self):
+        #: The function and the operands of each operation, by the name of its value.
+        self.operations = {}
+        #: Whether the function calls one with a derivative of its own, which the recordings around need.
+        self.has_custom_calls = False
 
 
 def check(name, results, first, second):
@@ -40,11 +52,10 @@ def check(name, results, first, second):
 def _operation(result, x, y):
     """The symbol of the operation that computes ``result``, as ``y - x`` if ``y`` is its left operand; None
     if another operation computes it."""
-    text = result._value_text
-    for symbol, functions in _NOT_ASSOCIATIVE.items():
-        for left, right in ((x, y), (y, x)):
-            operands = left._value_text, right._value_text
-            texts = [f"{function}({', '.join(operands)})" for function in functions]
-            if text in texts or text == f" {symbol} ".join(operands):
-                return symbol if left is x else f"y {symbol} x"
-    return None
+    if result._recording is not x._recording:
+        return None
+    function, operands = x._recording.probe.operations.get(result._name, (None, None))
+    symbol = _SYMBOLS.get(function)
+    if symbol is None or operands not in ([x._name, y._name], [y._name, x._name]):
+        return None
+    return symbol if operands[0] == x._name else f"y {symbol} x"

@@ -75,6 +75,14 @@ class Columns:
                 f"{self._name}[{kept}], or single columns"
             )
 
+    def of_derivatives(self, items):
+        """Derivatives with respect to the columns: a dict if some are no columns. A column without numbers
+        has none."""
+        by_label = dict(zip(self._columns, items))
+        if any(is_node(item) or item.ndim > 1 for item in items):
+            return by_label
+        return Columns(self._name, by_label, kind=self._kind)
+
     def _check_numbers(self):
         for message in self._refused.values():
             raise WholeFrameError(message)
@@ -153,6 +161,7 @@ class Columns:
 
 define_operators(Columns, Columns._operator)
 
+
 class WholeFrame:
     """A DataFrame that is one array in a compiled function, which gets the array."""
 
@@ -167,7 +176,7 @@ def _as_array(name, array):
     """The array of a whole DataFrame; a traced one is noted, because some methods differ from pandas."""
     if not isinstance(array, Tracer):
         return WholeFrame(name, array)
-    array._recording.outermost().frame_shapes.add(array._shape)
+    array._recording.frames[array._name] = array._shape
     return array
 
 

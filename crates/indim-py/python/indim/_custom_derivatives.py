@@ -61,16 +61,8 @@ class _CustomFunction:
 
     def _recorded(self, recording, args):
         """The results in the recording that runs."""
-        innermost = recording
-        while innermost is not None and innermost.derivative_mode is None and innermost.batch is None:
-            innermost = innermost.outer
-        if innermost is None or innermost is not recording:
-            if _is_differentiated(innermost):
-                raise TypeError(
-                    f"{self.__qualname__} has a derivative of its own, which {recording.function} cannot use "
-                    "if it is differentiated from outside: call it outside the loop or branch, or give a "
-                    "function around the loop or branch its derivative"
-                )
+        if recording.derivative_mode is None and recording.batch is None:
+            _check_usable(recording, self)
             return self.__wrapped__(*args)
         own = [leaf for leaf in leaves_of(args) if isinstance(leaf, Tracer) and leaf._recording is recording]
         if not own:
@@ -93,7 +85,22 @@ def _called(recording, custom, arguments, otherwise):
         return cut(recording, custom, arguments)
     if recording.batch is not None and _is_differentiated(recording.outer):
         return _called_by_element(recording.batch, custom, arguments)
+    _check_usable(recording, custom)
     return otherwise()
+
+
+def _check_usable(recording, custom):
+    """Refuses a call in the function of a loop or branch that is differentiated from outside. A reduction by
+    such a function is recorded again, operation by operation."""
+    if not _is_differentiated(recording):
+        return
+    if recording.probe is None:
+        raise TypeError(
+            f"{custom.__qualname__} has a derivative of its own, which {recording.function} cannot use if it "
+            "is differentiated from outside: call it outside the loop or branch, or give a function around "
+            "the loop or branch its derivative"
+        )
+    recording.probe.has_custom_calls = True
 
 
 def _is_differentiated(recording):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._columns import Columns
 from ._gradients import (
     Auxiliary,
     argument_arrays,
@@ -18,7 +19,7 @@ from ._gradients import (
 )
 from ._tracing import running_recording
 from ._transformed import TransformedFunction, name_of
-from ._trees import filled, flatten, in_container, leaves_of, mapped
+from ._trees import filled, flatten, in_container, is_node, items_of, leaves_of, mapped, rebuilt
 from ._vectorized import vectorised
 
 
@@ -28,6 +29,7 @@ def jacrev(f, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
 
     The axes of the result come first, then those of the argument at the position ``argnums``. For a tuple of
     positions, or an argument that is a list, tuple, dict or dataclass, the Jacobians are in such a container.
+    Those with respect to the columns of a DataFrame are in a dict, or in a DataFrame if each is one column.
     If ``f`` returns several arrays in a container, each has a Jacobian there. With ``has_aux``, ``f`` returns
     ``(results, auxiliary)``, and the result is ``(jacobian, auxiliary)``.
 
@@ -124,7 +126,16 @@ def _of_arguments(f, argnums, has_aux, args, kwargs, mode):
 
     kind, keys, by_result = mode(of_leaves, name, leaves)
     jacobian = in_container(kind, keys, [filled(primals, by_leaf) for by_leaf in by_result])
+    jacobian = _without_frames(jacobian)
     return (jacobian, Auxiliary.pair(f(*args, **kwargs), name)[1]) if has_aux else jacobian
+
+
+def _without_frames(value):
+    """A container in which DataFrames whose columns would be matrices, or DataFrames, are dicts of them."""
+    if not is_node(value):
+        return value
+    items = list(map(_without_frames, items_of(value)))
+    return value.of_derivatives(items) if isinstance(value, Columns) else rebuilt(value, items)
 
 
 def _check_float(name, what, value):

@@ -8,11 +8,10 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import sys
 
 import numpy as np
 
-from . import _arrays, _captured, _functions
+from . import _arrays, _frames, _functions
 from ._indim import _axis_functions
 from ._advice import refuse_given, refused_argument
 from ._shape_functions import axis_indices
@@ -287,23 +286,11 @@ def _cumulative(name, scan):
 
 def _method(name, handler):
     def method(self, *args, **kwargs):
-        has_no_axis = not args and "axis" not in kwargs
-        if has_no_axis and self._shape in self._recording.outermost().frame_shapes:
-            _refuse_of_frame(self, name, sys._getframe(1))
+        if self._is_frame():
+            args, kwargs = _frames.arguments_of_method(self, name, args, kwargs)
         return handler(self, *args, **kwargs)
 
     return method
-
-
-def _refuse_of_frame(x, name, frame):
-    """Refuses a method without an axis, if the frame that calls it is of the user: pandas reduces columns."""
-    if not _captured.is_library(frame.f_globals.get("__name__")):
-        text = x._text_of_operand()
-        raise TypeError(
-            f"{text}.{name}() has no axis, and `{x._value_text}` has the shape of a DataFrame, whose columns "
-            f"pandas reduces one by one: write {text}.{name}(axis=0) for the columns, or "
-            f"{text}.{name}(axis=None) for all elements as in NumPy"
-        )
 
 
 def _numpy_handler(numpy_function, function, operand_count):

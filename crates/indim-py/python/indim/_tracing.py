@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _arrays, _captured, _elements_advice, _foreign, _refused
+from . import _arrays, _captured, _elements_advice, _foreign, _frames, _refused
 from ._advice import in_python, refused_keyword
 from ._errors import ExprError, NumberRangeError
 from ._indexable import captured_array, note_write
@@ -76,7 +76,7 @@ class Recording:
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
         *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
-        *("_origins", "written_arrays", "written_array", "frame_shapes"),
+        *("_origins", "written_arrays", "written_array", "frames", "probe"),
     )
 
     def __init__(self, recorder, function, outer=None, written_arrays=()):
@@ -107,8 +107,11 @@ class Recording:
         #: The places in the function where NumPy makes arrays that it writes traced values into, and one more
         #: such place that the run has found: see `_trace_function.py`.
         self.written_arrays, self.written_array = written_arrays, None
-        #: The shapes of the arguments that are whole DataFrames.
-        self.frame_shapes = set()
+        #: The shapes of the values that stand for whole DataFrames, by name: of arguments, and of what is
+        #: computed from them element by element.
+        self.frames = {}
+        #: What the recording of the function of a reduction or scan notes: see `_associativity.py`.
+        self.probe = None
 
     def outermost(self):
         """The recording around all others: that of the compiled function."""
@@ -141,6 +144,8 @@ class Recording:
         the axis ``removed``; messages call it ``name``, or as the source."""
         name = name or (source._value_text if source._value_text.isidentifier() else "x")
         description = self._recorder.parameter_like(name, self.outer.recorder(name), source._name, removed)
+        if removed is None and source._is_frame():
+            self.frames[description[0]] = source._shape
         source = source._snapshot()
         self.sources.append(source)
         self._origins[description[0]] = source, removed
@@ -267,6 +272,8 @@ class Rebinding(NamedTuple):
     line: int
     #: The new array.
     result: object
+    #: Whether the name was that of a view of another array.
+    is_of_view: bool
     #: How the array whose name was bound is made of the one that notes this; None for the array itself.
     part: tuple | None = None
 
@@ -446,9 +453,13 @@ class Tracer:
             "np.stack([x, y]) for np.array([x, y])",
         )
 
+    def _is_frame(self):
+        """Whether this value stands for a whole DataFrame, some of whose methods differ from NumPy's."""
+        return self._name in self._recording.frames
+
     def _refuse_labels(self, may_be_label, use):
         """Raises ``LabelIndexError`` for a use of the labels of a whole DataFrame."""
-        if may_be_label and self._shape in self._recording.outermost().frame_shapes:
+        if may_be_label and self._is_frame():
             from ._views import LabelIndexError
 
             raise LabelIndexError(f"{use} reads labels of columns, and the DataFrame is one array here")
@@ -491,6 +502,11 @@ class Tracer:
             result = Tracer(recording, recorder.record(function, operands, attributes, rule))
         except NumberRangeError as error:
             raise in_python(error) from None
+        if recording.probe is not None:
+            recording.probe.operations[result._name] = function, operands
+        if recording.frames and _frames.is_of_elements(function):
+            if any(recording.frames.get(operand) == result._shape for operand in operands):
+                recording.frames[result._name] = result._shape
         if function in _VIEWS or (function == "[]" and _is_view(attributes, result)):
             is_known = function != "reshape" or _splits(self._shape, result._shape)
             self._share(result, (function, attributes, rule) if is_known else None)
@@ -601,7 +617,8 @@ class Tracer:
         is_of_jax = jax_numpy is not None and any(value is jax_numpy for value in frame.f_globals.values())
         if is_of_jax or _is_library(frame):
             return
-        noted = Rebinding(symbol, frame.f_code.co_filename, frame.f_lineno, result)
+        is_of_view = self._base is not None
+        noted = Rebinding(symbol, frame.f_code.co_filename, frame.f_lineno, result, is_of_view)
         self._rebound = noted
         for view in (self, *self._bases()):
             if view._base is not None and view._base._rebound is None:
@@ -630,11 +647,17 @@ class Tracer:
         holder = self if self._rebound else next(of_bases, None)
         if holder is None:
             return
-        (symbol, filename, line, *_), holder._rebound = holder._rebound, None
+        (symbol, filename, line, _, is_of_view, _), holder._rebound = holder._rebound, None
+        if is_of_view:
+            # A write into a view makes other uses of its array errors.
+            what = "binds `y`, a view, to a new array, as in JAX, and the array of which it is a view"
+            advice = "to write into that array, and make the view afterwards"
+        else:
+            what = "binds `y` to a new array, as in JAX, and the old one"
+            advice = "with [...] for a whole array, to write into the array"
         warnings.warn_explicit(
-            f"a compiled function is traced: `y {symbol}= v` binds `y` to a new array, as in JAX, and the "
-            f"old one is read afterwards, as `{self._value_text}`; NumPy would write into it. Write "
-            f"array[key] {symbol}= v, with [...] for a whole array, to write into the array, or "
+            f"a compiled function is traced: `y {symbol}= v` {what} is read afterwards, as "
+            f"`{self._value_text}`; NumPy would write into it. Write array[key] {symbol}= v, {advice}, or "
             f"y = y {symbol} v",
             UserWarning,
             filename,

@@ -1,0 +1,49 @@
+"""Traced values that stand for whole DataFrames, some of whose methods reduce columns in pandas."""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+import numpy as np
+
+from . import _captured
+from ._operators import UFUNCS_OF_SYMBOLS
+
+#: Functions beside operators, ufuncs and conversions whose results are DataFrames in pandas.
+_BY_ELEMENTS = {"~", "abs", "round", "clip", "cumsum", "cumprod", "cummax", "cummin"}
+
+#: pandas' names of axes.
+_AXES = {"index": 0, "rows": 0, "columns": 1}
+
+
+@functools.lru_cache(maxsize=256)
+def is_of_elements(function):
+    """Whether the result of a recorded function of a DataFrame is one in pandas, if it has its shape."""
+    is_conversion = function[:1] in "biufc" and function[1:].isdigit() or function == "bool"
+    is_ufunc = isinstance(getattr(np, function, None), np.ufunc)
+    return function in UFUNCS_OF_SYMBOLS or function in _BY_ELEMENTS or is_conversion or is_ufunc
+
+
+def arguments_of_method(x, name, args, kwargs):
+    """The arguments of the method ``name`` of a DataFrame, whose first one is the axis. Without an axis it is
+    refused, if the code that calls it is the user's."""
+    if not args and "axis" not in kwargs:
+        # The caller of the method that calls this function.
+        _refuse_without_axis(x, name, sys._getframe(2))
+    args = [_axis(value) for value in args[:1]] + list(args[1:])
+    return args, {key: _axis(value) if key == "axis" else value for key, value in kwargs.items()}
+
+
+def _axis(axis):
+    return _AXES.get(axis, axis) if isinstance(axis, str) else axis
+
+
+def _refuse_without_axis(x, name, frame):
+    if not _captured.is_library(frame.f_globals.get("__name__")):
+        text = x._text_of_operand()
+        raise TypeError(
+            f"{text}.{name}() has no axis, and `{x._value_text}` stands for a DataFrame, whose columns "
+            f"pandas reduces one by one: write {text}.{name}(axis=0) for the columns, or "
+            f"{text}.{name}(axis=None) for all elements as in NumPy"
+        )
