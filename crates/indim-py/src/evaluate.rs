@@ -20,6 +20,7 @@ use crate::numpy_api::{Caller, NumpyArray};
 use crate::operand::Operand;
 use crate::order::parse_order;
 use crate::out::{output_array, variant_into};
+use crate::progress::with_setting;
 use crate::results_argument::ResultsArgument;
 use crate::rule::rule_of_operations;
 use crate::run::run;
@@ -192,11 +193,12 @@ impl<'a, 'py> NameScopes<'a, 'py> {
 /// Names are looked up among the keywords, then in `local_dict` (the caller's local names), then in
 /// `global_dict` (the caller's global names); names that a statement of the text assigns are not looked up.
 /// The result is a new array, or `out`; several results are a tuple. `results` selects results by name: one
-/// name gives the array, a sequence of names a dict.
+/// name gives the array, a sequence of names a dict. `progress` takes the values of `set_progress`, for this
+/// call; if the text has the name `progress`, the keyword is its value.
 #[pyfunction]
 #[pyo3(signature = (
     ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="as-written",
-    *, results=None, _frame_depth=EVALUATE_DEPTH, **kwargs
+    *, results=None, progress=None, _frame_depth=EVALUATE_DEPTH, **kwargs
 ))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn evaluate<'py>(
@@ -209,6 +211,7 @@ pub(crate) fn evaluate<'py>(
     casting: &str,
     rule: &str,
     results: Option<&Bound<'py, PyAny>>,
+    progress: Option<Bound<'py, PyAny>>,
     _frame_depth: usize,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -218,6 +221,9 @@ pub(crate) fn evaluate<'py>(
         let key = ExpressionKey::new(&ex, rule_of_operations(rule)?, names);
         let cached =
             cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
+        let mut progress = progress;
+        let kwargs = with_name_of_progress(py, &cached, &mut progress, kwargs)?;
+        let (progress, kwargs) = (progress.as_ref(), kwargs.as_ref());
         check_keywords(&cached, kwargs)?;
         let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
         let names = NameScopes::new(py, kwargs, local_dict, global_dict, skipped)?;
@@ -225,7 +231,8 @@ pub(crate) fn evaluate<'py>(
             OperandLookup::Operands(operands) => operands,
             OperandLookup::Foreign(_, objects) => {
                 let arguments = (ex.object(py)?, objects, rule, results, out);
-                return engine(py, "evaluate")?.call1(arguments);
+                let evaluate = engine(py, "evaluate")?;
+                return with_setting(py, progress, || evaluate.call1(arguments));
             }
         };
         let structure = form.structure(py, &cached);
@@ -233,7 +240,8 @@ pub(crate) fn evaluate<'py>(
         let compiled = variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
         let outputs = outputs.unwrap_or_default();
         let label = || label(&cached);
-        let results = run(py, &compiled, &operands, &outputs, order, label)?;
+        let run = || run(py, &compiled, &operands, &outputs, order, label);
+        let results = with_setting(py, progress, run)?;
         store_last(cached, form, &outputs, order, casting)?;
         match &out {
             Some(out) if structure.returns_out(out, &outputs) => Ok(out.clone()),
@@ -246,6 +254,20 @@ pub(crate) fn evaluate<'py>(
 fn label(cached: &CachedComputation) -> String {
     let texts = cached.computation.expressions().map(indim::text::Expression::text);
     texts.collect::<Vec<_>>().join("; ")
+}
+
+/// The keywords, with the argument `progress` if the expression has this name; it is none then.
+fn with_name_of_progress<'py>(
+    py: Python<'py>,
+    cached: &CachedComputation,
+    progress: &mut Option<Bound<'py, PyAny>>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let is_name = cached.computation.parameters.iter().any(|name| name == "progress");
+    let Some(value) = progress.take_if(|_| is_name) else { return Ok(keywords.cloned()) };
+    let keywords = keywords.map_or_else(|| Ok(PyDict::new(py)), |keywords| keywords.copy())?;
+    keywords.set_item("progress", value)?;
+    Ok(Some(keywords))
 }
 
 /// The arrays of `out`, if it is given.
@@ -318,14 +340,17 @@ fn store_last<'py>(
 /// Evaluates the last expression of this thread again, with the values that its names have now.
 ///
 /// It writes to the same arrays of `out` if they still exist. Names that were keywords are looked up like
-/// others.
+/// others. `progress` is that of `evaluate`.
 #[pyfunction]
-#[pyo3(signature = (local_dict=None, global_dict=None, _frame_depth=RE_EVALUATE_DEPTH))]
+#[pyo3(signature = (
+    local_dict=None, global_dict=None, _frame_depth=RE_EVALUATE_DEPTH, *, progress=None
+))]
 pub(crate) fn re_evaluate<'py>(
     py: Python<'py>,
     local_dict: Option<Bound<'py, PyAny>>,
     global_dict: Option<Bound<'py, PyAny>>,
     _frame_depth: usize,
+    progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     guard(py, || {
         let last = LAST_EVALUATION.with_borrow(Clone::clone).ok_or_else(|| {
@@ -342,7 +367,8 @@ pub(crate) fn re_evaluate<'py>(
         let out = (!outputs.is_empty()).then_some(&outputs[..]);
         let compiled = variant_into(py, &last.computation, &operands, out, last.casting)?;
         let label = || label(&last.computation);
-        let results = run(py, &compiled, &operands, &outputs, last.order, label)?;
+        let run = || run(py, &compiled, &operands, &outputs, last.order, label);
+        let results = with_setting(py, progress.as_ref(), run)?;
         last.form.structure(py, &last.computation).unflatten(py, results)
     })
 }

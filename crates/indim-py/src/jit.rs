@@ -32,6 +32,7 @@ use crate::operand::{Operand, OperandType};
 use crate::order::{order_name, parse_order};
 use crate::out::variant_into;
 use crate::parameters::{Keywords, ParameterDescription, Parameters};
+use crate::progress::with_setting;
 use crate::recorder::{ImplicitOperand, Recorder};
 use crate::rules::{ExplanationTexts, explain_computation};
 use crate::run::run;
@@ -346,48 +347,9 @@ impl CompiledFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         guard(py, || {
-            let this = slf.get();
-            let options = Options::take(kwargs, &this.parameters)?;
-            let args = this.parameters.bind_arguments(args, &options.rest)?;
-            let arguments = match this.arguments(&args) {
-                // The caller is being traced: the operations become part of its trace.
-                Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
-                // An argument is an array of Dask, xarray or pandas: `indim/_engines.py` computes the call.
-                Err(error) if is_for_engine(py, &error) => {
-                    let out = options.out.as_ref();
-                    return engine(py, "call")?.call1((slf, this.function.bind(py), args, out));
-                }
-                arguments => arguments?,
-            };
-            let trace = match this.has_stages.load(Ordering::Relaxed) {
-                true => return run_in_stages(slf, &args, &options),
-                false => this.trace(py, &arguments),
-            };
-            let trace = match trace {
-                Err(error) if is_size_from_data(py, &error) => {
-                    this.has_stages.store(true, Ordering::Relaxed);
-                    return run_in_stages(slf, &args, &options);
-                }
-                trace => trace?,
-            };
-            let call = match this.compiled_call(py, trace, arguments, &options) {
-                Err(error) if is_shape_error(py, &error) => {
-                    // Other shapes may ask for other operations than those of an earlier trace.
-                    let Some(trace) = this.trace_for_sizes(py, &args)? else {
-                        return Err(error);
-                    };
-                    this.compiled_call(py, trace, this.arguments(&args)?, &options)?
-                }
-                call => call?,
-            };
-            let CompiledCall { trace, operands, outputs, compiled } = call;
-            let outputs = outputs.unwrap_or_default();
-            let label = || name_of(this.function.bind(py));
-            let results = run(py, &compiled, &operands, &outputs, options.order, label)?;
-            match &options.out {
-                Some(out) if trace.structure.returns_out(out, &outputs) => Ok(out.clone()),
-                _ => trace.structure.unflatten(py, results),
-            }
+            let options = Options::take(kwargs, &slf.get().parameters)?;
+            let progress = options.progress.as_ref();
+            with_setting(py, progress, || called(slf, py, args, &options))
         })
     }
 
@@ -469,6 +431,56 @@ impl CompiledFunction {
     }
 }
 
+/// The results of a call.
+fn called<'py>(
+    slf: &Bound<'py, CompiledFunction>,
+    py: Python<'py>,
+    args: &Bound<'py, PyTuple>,
+    options: &Options<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let this = slf.get();
+    let args = this.parameters.bind_arguments(args, &options.rest)?;
+    let arguments = match this.arguments(&args) {
+        // The caller is being traced: the operations become part of its trace.
+        Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
+        // An argument is an array of Dask, xarray or pandas: `indim/_engines.py` computes the call.
+        Err(error) if is_for_engine(py, &error) => {
+            let out = options.out.as_ref();
+            return engine(py, "call")?.call1((slf, this.function.bind(py), args, out));
+        }
+        arguments => arguments?,
+    };
+    let trace = match this.has_stages.load(Ordering::Relaxed) {
+        true => return run_in_stages(slf, &args, options),
+        false => this.trace(py, &arguments),
+    };
+    let trace = match trace {
+        Err(error) if is_size_from_data(py, &error) => {
+            this.has_stages.store(true, Ordering::Relaxed);
+            return run_in_stages(slf, &args, options);
+        }
+        trace => trace?,
+    };
+    let call = match this.compiled_call(py, trace, arguments, options) {
+        Err(error) if is_shape_error(py, &error) => {
+            // Other shapes may ask for other operations than those of an earlier trace.
+            let Some(trace) = this.trace_for_sizes(py, &args)? else {
+                return Err(error);
+            };
+            this.compiled_call(py, trace, this.arguments(&args)?, options)?
+        }
+        call => call?,
+    };
+    let CompiledCall { trace, operands, outputs, compiled } = call;
+    let outputs = outputs.unwrap_or_default();
+    let label = || name_of(this.function.bind(py));
+    let results = run(py, &compiled, &operands, &outputs, options.order, label)?;
+    match &options.out {
+        Some(out) if trace.structure.returns_out(out, &outputs) => Ok(out.clone()),
+        _ => trace.structure.unflatten(py, results),
+    }
+}
+
 /// The results of a function whose sizes depend on data.
 fn run_in_stages<'py>(
     function: &Bound<'py, CompiledFunction>,
@@ -485,6 +497,7 @@ struct Options<'py> {
     out: Option<Bound<'py, PyAny>>,
     order: Order,
     casting: Casting,
+    progress: Option<Bound<'py, PyAny>>,
     rest: Keywords<'py>,
 }
 
@@ -492,18 +505,26 @@ impl<'py> Options<'py> {
     /// Splits the keyword arguments of a call into options and arguments of the function. A parameter of
     /// the function takes precedence over an option of the same name.
     fn take(kwargs: Option<&Bound<'py, PyDict>>, parameters: &Parameters) -> PyResult<Self> {
-        let mut options =
-            Options { out: None, order: Order::K, casting: Casting::DEFAULT, rest: Vec::new() };
+        let mut options = Options {
+            out: None,
+            order: Order::K,
+            casting: Casting::DEFAULT,
+            progress: None,
+            rest: Vec::new(),
+        };
         for (key, value) in kwargs.into_iter().flatten() {
             let key = key.cast_into::<PyString>()?;
             let is_given = !value.is_none();
             match key.to_cow()?.as_ref() {
-                name @ ("out" | "order" | "casting") if parameters.takes_keyword(name) => {
+                name @ ("out" | "order" | "casting" | "progress")
+                    if parameters.takes_keyword(name) =>
+                {
                     options.rest.push((key.clone(), value));
                 }
                 "out" => options.out = is_given.then_some(value),
                 "order" if is_given => options.order = parse_order(&text_of(&value)?)?,
                 "casting" if is_given => options.casting = Casting::parse(&text_of(&value)?)?,
+                "progress" => options.progress = is_given.then_some(value),
                 "order" | "casting" => {}
                 _ => {
                     options.rest.push((key.clone(), value));

@@ -10,6 +10,20 @@ use pyo3::prelude::*;
 /// The time after which a run reports its progress; most runs end before.
 const REPORT_DELAY: Duration = Duration::from_secs(1);
 
+/// The result of `call`, whose runs report their progress as the argument `progress` says, if it is given.
+pub(crate) fn with_setting<T>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    call: impl FnOnce() -> PyResult<T>,
+) -> PyResult<T> {
+    let Some(progress) = progress else { return call() };
+    let module = py.import("indim._progress")?;
+    let previous = module.call_method1("begin_call", (progress,))?;
+    let result = call();
+    module.call_method1("end_call", (previous,))?;
+    result
+}
+
 /// The progress of one run.
 pub(crate) struct RunProgress<'e> {
     executable: &'e Executable,

@@ -67,8 +67,8 @@ from ._opaque_model import OpaqueModel
 from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _data_size_functions, _products, _reductions, _sorting
 from . import _assignments, _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
-from . import fft
-from . import _determinants, _factorisations, _polynomials, _shape_functions, _statistics_functions, _views
+from . import _determinants, _factorisations, _fourier, _polynomials
+from . import _shape_functions, _statistics_functions, _views
 from ._scatters import at, bincount, one_hot, put_along_axis
 from ._scatters import segment_max, segment_min, segment_prod, segment_sum
 from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique
@@ -108,7 +108,7 @@ _NUMEXPR_NAMES = (
 
 #: Modules that are imported when they are read, and names that are read from them.
 _LATE_MODULES = {
-    *("array_api", "debug", "flatten_util", "lax", "nn", "none", "numexpr", "numpy", "onnx_legacy"),
+    *("array_api", "debug", "fft", "flatten_util", "lax", "nn", "none", "numexpr", "numpy", "onnx_legacy"),
     *("ops", "pdpd", "random", "scipy", "stablehlo", "tree", "tree_util", "xla"),
 }
 _LATE_NAMES = {"detect_number_of_cores": "numexpr", "detect_number_of_threads": "numexpr"}

@@ -40,6 +40,7 @@ Array: TypeAlias = NDArray[Any]
 _Order: TypeAlias = Literal["C", "F", "A", "K"]
 _Format: TypeAlias = Literal["stablehlo", "hlo", "openvino", "onnx"]
 _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+_Progress: TypeAlias = bool | Callable[[int, int | None], object]
 _Rule: TypeAlias = Literal["as-written", "none", "numpy", "xla", "stablehlo", "pdpd", "onnx-legacy", "named"]
 # The rules that broadcast one shape to a target are among these.
 _RuleSet: TypeAlias = Literal[
@@ -137,17 +138,35 @@ class CompiledFunction(Generic[_P, _R]):
         *,
         static_argnums: int | Sequence[int] = ...,
     ) -> None: ...
-    # Type checkers check the function's own arguments, but not together with `out`, `order` or `casting`.
+    # Type checkers check the function's own arguments, but not together with `out`, `order`, `casting` or
+    # `progress`.
     @overload
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
     @overload
     def __call__(
-        self, *args: Any, out: _Out | None, order: _Order = ..., casting: _Casting = ..., **kwargs: Any
+        self,
+        *args: Any,
+        out: _Out | None,
+        order: _Order = ...,
+        casting: _Casting = ...,
+        progress: _Progress | None = ...,
+        **kwargs: Any,
     ) -> _R: ...
     @overload
-    def __call__(self, *args: Any, order: _Order, casting: _Casting = ..., **kwargs: Any) -> _R: ...
+    def __call__(
+        self,
+        *args: Any,
+        order: _Order,
+        casting: _Casting = ...,
+        progress: _Progress | None = ...,
+        **kwargs: Any,
+    ) -> _R: ...
     @overload
-    def __call__(self, *args: Any, casting: _Casting, **kwargs: Any) -> _R: ...
+    def __call__(
+        self, *args: Any, casting: _Casting, progress: _Progress | None = ..., **kwargs: Any
+    ) -> _R: ...
+    @overload
+    def __call__(self, *args: Any, progress: _Progress | None, **kwargs: Any) -> _R: ...
     @overload
     def __get__(self, instance: None, owner: type[Any]) -> CompiledFunction[_P, _R]: ...
     @overload
@@ -482,6 +501,7 @@ def evaluate(
     rule: _Rule = "as-written",
     *,
     results: str | None = None,
+    progress: _Progress | None = None,
     _frame_depth: int = 3,
     **kwargs: Any,
 ) -> NDArray[Any]: ...
@@ -496,6 +516,7 @@ def evaluate(
     rule: _Rule = "as-written",
     *,
     results: list[str] | tuple[str, ...],
+    progress: _Progress | None = None,
     _frame_depth: int = 3,
     **kwargs: Any,
 ) -> dict[str, NDArray[Any]]: ...
@@ -503,6 +524,8 @@ def re_evaluate(
     local_dict: Mapping[str, Any] | None = None,
     global_dict: Mapping[str, Any] | None = None,
     _frame_depth: int = 2,
+    *,
+    progress: _Progress | None = None,
 ) -> NDArray[Any]: ...
 def validate(
     ex: str,
@@ -521,9 +544,7 @@ def set_num_threads(nthreads: int) -> int: ...
 def get_num_threads() -> int: ...
 def set_memory_pool_limit(bytes: int) -> None: ...
 def limit_memory(bytes: int | None) -> None: ...
-def set_progress(
-    progress: bool | Callable[[int, int | None], object],
-) -> bool | Callable[[int, int | None], object]: ...
+def set_progress(progress: _Progress) -> _Progress: ...
 def broadcast_shapes(
     *shapes: Sequence[int],
     rule: _RuleOfShapes = "numpy",

@@ -1,7 +1,8 @@
 """Progress of long runs: a line on the terminal or in the notebook, or calls of a function.
 
-The compiled part calls :func:`report` of runs that take more than a second. Computations of Dask report the
-tasks of indim's layers.
+The compiled part calls :func:`report` of runs that take more than a second, within :func:`begin_call` and
+:func:`end_call` if the call has an argument `progress`. Computations of Dask report the tasks of indim's
+layers.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ _DELAY = 1.0
 #: True, False, or the function that receives the progress.
 _progress = True
 
+#: The setting of the call that runs in this thread, if it has one.
+_of_call = threading.local()
+
 #: When the line was drawn last, or 0.0 if there is no line.
 _drawn = 0.0
 
@@ -41,15 +45,32 @@ def set_progress(progress):
     False
     """
     global _progress
-    if not isinstance(progress, bool) and not callable(progress):
-        raise TypeError(f"progress={progress!r}: True, False, or a function of two numbers")
+    _check(progress)
     previous, _progress = _progress, progress
     return previous
 
 
+def _check(progress):
+    if not isinstance(progress, bool) and not callable(progress):
+        raise TypeError(f"progress={progress!r}: True, False, or a function of two numbers")
+
+
+def begin_call(progress):
+    """Sets how runs of this thread report their progress, and returns the previous setting, or None."""
+    _check(progress)
+    previous, _of_call.progress = getattr(_of_call, "progress", None), progress
+    return previous
+
+
+def end_call(previous):
+    """Reverses ``begin_call``."""
+    _of_call.progress = previous
+
+
 def report(done, total, seconds, unit="elements"):
     """Reports a run; ``total`` is None if it is unknown."""
-    progress = _progress
+    progress = getattr(_of_call, "progress", None)
+    progress = _progress if progress is None else progress
     if unit == "elements" and _computations:
         return
     if callable(progress):

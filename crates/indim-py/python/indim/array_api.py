@@ -16,6 +16,8 @@ values; NumPy computes them for arrays.
 
 from __future__ import annotations
 
+import indim as _package  # Waits for a thread that imports the package.
+
 import functools
 from types import SimpleNamespace
 

@@ -1,5 +1,7 @@
 """The names of ``jax.debug``: they print values that are known."""
 
+import indim as _package  # Waits for a thread that imports the package.
+
 from ._tracing import has_tracer
 
 __all__ = ["callback", "print"]

@@ -1,5 +1,7 @@
 """The name of ``jax.flatten_util``: trees as arrays with one axis."""
 
+import indim as _package  # Waits for a thread that imports the package.
+
 import numpy as np
 
 from ._functions import asarray

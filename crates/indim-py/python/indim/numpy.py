@@ -2,6 +2,8 @@
 the names of ``jax.numpy``: ``import indim.numpy as jnp`` runs programs written for JAX.
 """
 
+import indim as _package  # Waits for a thread that imports the package.
+
 from ._operations import export
 
 export(globals(), "numpy")

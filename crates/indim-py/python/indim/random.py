@@ -18,6 +18,8 @@ array([0.5302608 , 0.31336212], dtype=float32)
 
 from __future__ import annotations
 
+import indim as _package  # Waits for a thread that imports the package.
+
 import math
 import operator
 

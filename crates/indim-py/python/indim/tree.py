@@ -6,6 +6,8 @@ has no leaves.
 
 from __future__ import annotations
 
+import indim as _package  # Waits for a thread that imports the package.
+
 import copy
 import functools
 

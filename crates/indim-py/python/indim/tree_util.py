@@ -1,5 +1,7 @@
 """The names of ``jax.tree_util``; `tree.py` and `_tree_paths.py` define the functions."""
 
+import indim as _package  # Waits for a thread that imports the package.
+
 from ._tree_paths import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, keystr
 from .tree import (
     Partial,

@@ -25,6 +25,7 @@ assert_type(standardise(x, x), Floats)
 assert_type(standardise(x, mean=x, scale=2.0), Floats)
 assert_type(standardise(x, x, out=out), Floats)
 assert_type(standardise(x, x, order="F", casting="unsafe"), Floats)
+assert_type(standardise(x, x, progress=lambda done, total: None), Floats)
 assert_type(standardise.explain("f64[2, 3]", "f64[3]", scale=2.0), indim.Explanation)
 assert_type(standardise.__wrapped__(x, x), Floats)
 

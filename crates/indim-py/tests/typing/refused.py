@@ -45,6 +45,7 @@ indim.xla.add(x, x, broadcast_dimensions="1")  # refused: no list of axes
 length: int = indim.add(x, x)  # refused: the result is an array
 indim.evaluate("x", rule="python")  # refused: no such rule
 indim.evaluate("x", casting="any")  # refused: no such casting
+indim.evaluate("x", progress="no")  # refused: no setting
 indim.broadcast_shapes((2, 3), rule="np")  # refused: no such rule
 indim.convert((2, 3), to="caffe")  # refused: no such rule
 indim.jit(static=1)  # refused: no names

@@ -6,6 +6,8 @@ nothing. docs/python.md lists the differences.
 
 from __future__ import annotations
 
+import indim as _package  # Waits for a thread that imports the package.
+
 from .._indim import __version__, get_num_threads, set_num_threads
 from . import expressions, necompiler, utils
 from .expressions import E

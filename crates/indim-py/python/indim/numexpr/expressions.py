@@ -3,6 +3,8 @@ compiles."""
 
 from __future__ import annotations
 
+import indim as _package  # Waits for a thread that imports the package.
+
 import math
 
 import numpy as np

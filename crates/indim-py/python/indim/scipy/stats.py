@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import indim as _package  # Waits for a thread that imports the package.
+
 import math
 import types
 
