@@ -7,7 +7,7 @@
 use crate::element::{ProductElement, WideSum};
 use crate::order::{CONTRACTION_LANES, MAX_CHAIN, REDUCTION_BLOCK, block_length};
 use crate::tile::TileResults;
-use crate::vector::Vector;
+use crate::vector::{INDICES, Vector};
 
 /// Maximum number of columns of one call, and of blocks that are summed together.
 pub(crate) const DOT_WIDTH: usize = 8;
@@ -218,52 +218,73 @@ unsafe fn lane_values<V: Vector, const SHARED: bool>(
                 }
             }
         }
-        for (block, value) in values.iter_mut().enumerate() {
-            let sums = &mut sums[block * parts..(block + 1) * parts];
-            let (x, y) = (blocks.x[first + block], blocks.y[first + block]);
-            let rest = blocks.length - whole;
-            let at = whole * size;
-            add_tail(sums, x.wrapping_add(at), y.wrapping_add(at), rest);
-            *value = sum_of_lanes(sums);
+        let tail = Blocks {
+            x: blocks.x.map(|x| x.wrapping_add(whole * size)),
+            y: blocks.y.map(|y| y.wrapping_add(whole * size)),
+            length: blocks.length - whole,
+        };
+        if tail.length > 0 {
+            add_tail::<V, SHARED>(&mut sums, &tail, first);
         }
+        sum_of_lanes(&sums).store(values.as_mut_ptr().cast());
     }
 }
 
-/// Adds the last products of a block, fewer than [`CONTRACTION_LANES`], to its lanes. Lanes without a product
-/// add +0.
+/// Adds the last products of `V::LANES` blocks, fewer than [`CONTRACTION_LANES`], to their lanes. Lanes
+/// without a product add +0.
 ///
 /// # Safety
-/// - both operands are valid for reads of `count` elements;
-/// - the processor has the instructions of `V`.
+/// Like [`lane_values`], for the tails of the blocks.
 #[inline(always)]
-unsafe fn add_tail<V: Vector>(sums: &mut [V], x: *const u8, y: *const u8, count: usize) {
-    let (mut xs, mut ys) =
-        ([V::Element::ZERO; CONTRACTION_LANES], [V::Element::ZERO; CONTRACTION_LANES]);
-    // SAFETY: the caller ensures the elements; both arrays have `CONTRACTION_LANES` elements, as many as
-    // all parts (`sums`) together.
-    unsafe {
-        for index in 0..count {
-            xs[index] = x.cast::<V::Element>().add(index).read_unaligned();
-            ys[index] = y.cast::<V::Element>().add(index).read_unaligned();
-        }
-        for (part, sum) in sums.iter_mut().enumerate() {
-            let at = part * V::LANES;
-            *sum = sum.fma(V::load(xs[at..].as_ptr().cast()), V::load(ys[at..].as_ptr().cast()));
+unsafe fn add_tail<V: Vector, const SHARED: bool>(
+    sums: &mut [V; CONTRACTION_LANES],
+    tails: &Blocks,
+    first: usize,
+) {
+    let parts = CONTRACTION_LANES / V::LANES;
+    for part in 0..parts {
+        let start = part * V::LANES;
+        let (skipped, count) =
+            (start * size_of::<V::Element>(), tails.length.saturating_sub(start).min(V::LANES));
+        // SAFETY: the caller ensures the elements of each tail; `count` of them start at `start`.
+        unsafe {
+            let load = |from: &[*const u8; DOT_WIDTH], block: usize| {
+                V::load_first(from[block].wrapping_add(skipped), count)
+            };
+            let common = load(&tails.x, 0);
+            for block in 0..V::LANES {
+                let x = if SHARED { common } else { load(&tails.x, first + block) };
+                let sum = &mut sums[block * parts + part];
+                *sum = sum.fma(x, load(&tails.y, first + block));
+            }
         }
     }
 }
 
-/// The sum of the lanes of a block, from the left.
+/// The sums of the lanes of `V::LANES` blocks, from the left: a lane of the result has the sum of a block.
+/// The lanes are transposed, so that each addition of vectors adds one lane of every block.
 ///
 /// # Safety
 /// The processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn sum_of_lanes<V: Vector>(sums: &[V]) -> V::Element {
-    let mut lanes = [V::Element::ZERO; CONTRACTION_LANES];
-    for (part, sum) in sums.iter().enumerate() {
-        // SAFETY: all parts together have `CONTRACTION_LANES` elements.
-        unsafe { sum.store(lanes[part * V::LANES..].as_mut_ptr().cast()) }
+unsafe fn sum_of_lanes<V: Vector>(sums: &[V; CONTRACTION_LANES]) -> V {
+    const { assert!(CONTRACTION_LANES.is_multiple_of(INDICES)) }
+    let size = size_of::<V::Element>();
+    let mut lanes = [[V::Element::ZERO; CONTRACTION_LANES]; CONTRACTION_LANES];
+    let at = lanes.as_mut_ptr().cast::<u8>();
+    // SAFETY: the array has room for the elements of all vectors. Each of `V::LANES` blocks is a sequence of
+    // `CONTRACTION_LANES` elements.
+    unsafe {
+        for (index, sum) in sums.iter().enumerate() {
+            sum.store(at.wrapping_add(index * V::LANES * size));
+        }
+        let step = (CONTRACTION_LANES * size) as isize;
+        let mut total = None;
+        for start in (0..CONTRACTION_LANES).step_by(INDICES) {
+            for lane in V::load_sequences(at.wrapping_add(start * size), step, INDICES) {
+                total = Some(total.map_or(lane, |total: V| total.add(lane)));
+            }
+        }
+        total.expect("invariant: a block has lanes")
     }
-    let [first, rest @ ..] = lanes;
-    rest.into_iter().fold(first, ProductElement::add)
 }

@@ -38,7 +38,8 @@
 //! - `stencils.rs`: sums of macro tiles by short chains over columns read in place, as in depthwise
 //!   convolutions, if `x` has few rows and the summed index is short; `stencil.rs`: the sums of one call;
 //! - `short_dots.rs`: sums of macro tiles by dot products of at most one block, for many results along the
-//!   batch or the columns at a time; `short_dot.rs`: those of one call;
+//!   batch or the columns at a time; `short_dot.rs`: those of one call; `short_chain.rs`: those of one chain
+//!   of contiguous factors;
 //! - `pack.rs`: packing of panels; `packed.rs`: all panels of an operand, which many runs read;
 //! - `quads.rs`: packing of groups of four bytes, and sums of bytes;
 //! - `initial_sum.rs`: initial sums of rows: the correction of sums of products of bytes if both operands
@@ -51,8 +52,9 @@
 //! - `kernels.rs`: the table of these functions.
 //!
 //! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `initial_sums.rs`, `pack.rs`,
-//! `packed.rs`, `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `initial_sum.rs`, `short_dot.rs`,
-//! `short_dots.rs`, `stencil.rs`, `stencils.rs`, `store.rs`, `tile.rs`, `tiles.rs` and `vector/`.
+//! `packed.rs`, `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `initial_sum.rs`, `short_chain.rs`,
+//! `short_dot.rs`, `short_dots.rs`, `stencil.rs`, `stencils.rs`, `store.rs`, `tile.rs`, `tiles.rs` and
+//! `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(
     not(target_arch = "x86_64"),
@@ -78,6 +80,7 @@ mod product;
 mod quads;
 mod run;
 mod shells;
+mod short_chain;
 mod short_dot;
 mod short_dots;
 mod stencil;

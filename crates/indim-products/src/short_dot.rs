@@ -3,14 +3,16 @@
 //!
 //! Factors that are not contiguous along the results are first copied to a panel in L1; those that are
 //! contiguous along the summed index are transposed in registers. If both operands are contiguous along the
-//! summed index, which is longer than a chain, a vector holds the lanes of one result instead (`dot.rs`),
-//! without a panel.
+//! summed index, or shared by all results, there is no panel: the chains of `short_chain.rs` multiply factors
+//! as soon as they are transposed, and for more indices than a chain a vector holds the lanes of one result
+//! (`dot.rs`).
 
 use core::mem::MaybeUninit;
 
 use crate::dot::{Blocks, DOT_WIDTH, block_values};
 use crate::element::{ProductElement, WideSum};
 use crate::order::{CONTRACTION_LANES, MAX_CHAIN};
+use crate::short_chain;
 use crate::vector::{INDICES, MAX_LANES, Vector};
 
 /// Maximum results whose factors are packed together, if they are not read in place: a panel of each operand
@@ -60,7 +62,7 @@ pub(crate) type ShortDotFn = unsafe fn(&ShortDotArguments);
 impl Factors {
     /// The factor of a result at an index.
     #[inline(always)]
-    fn at(&self, result: usize, index: usize) -> *const u8 {
+    pub(crate) fn at(&self, result: usize, index: usize) -> *const u8 {
         let along_results = (result as isize).wrapping_mul(self.result_stride);
         let along_indices = (index as isize).wrapping_mul(self.index_stride);
         self.first.wrapping_offset(along_results).wrapping_offset(along_indices)
@@ -88,6 +90,9 @@ pub(crate) unsafe fn run<V: Vector>(dot: &ShortDotArguments) {
     unsafe {
         if dot.length > MAX_CHAIN && is_along_indices {
             return run_along_indices::<V>(dot);
+        }
+        if short_chain::can_run::<V>(dot) {
+            return short_chain::run::<V>(dot);
         }
         let whole = dot.results - dot.results % V::LANES;
         let mut first = 0;
@@ -342,7 +347,12 @@ unsafe fn run_along_indices<V: Vector>(dot: &ShortDotArguments) {
 /// # Safety
 /// Like [`ShortDotFn`]; these are results of the call.
 #[inline(always)]
-unsafe fn store<V: Vector>(dot: &ShortDotArguments, sums: V, result: usize, active: usize) {
+pub(crate) unsafe fn store<V: Vector>(
+    dot: &ShortDotArguments,
+    sums: V,
+    result: usize,
+    active: usize,
+) {
     let at =
         |result: usize| dot.out.wrapping_offset((result as isize).wrapping_mul(dot.out_stride));
     let is_contiguous = dot.out_stride == size_of::<V::Element>() as isize;
