@@ -395,3 +395,29 @@ def test_jacobians_of_columns_are_dicts_of_them():
     np.testing.assert_array_equal(second["x"]["y"], second["y"]["x"])
     both = indim.jacobian(lambda w, d: d["x"] * w, argnums=(0, 1))(2.0, table)
     np.testing.assert_array_equal(both[1]["x"], 2 * np.eye(len(table)))
+
+
+def test_sizes_from_data():
+    function = indim.jit(lambda x: (x * 2, x[x > 1], x.sum()))
+    for _ in range(2):
+        double, kept, total = function(a)
+        pd.testing.assert_series_equal(double, a * 2)
+        assert type(kept) is np.ndarray and kept.tolist() == [2.0, 3.0] and total == 6
+    double, kept = indim.jit(lambda d: (d * 2, d["a"][d["b"] > 4]))(frame)
+    pd.testing.assert_frame_equal(double, frame * 2)
+    assert kept.tolist() == [2.0, 3.0]
+    product, _ = indim.jit(lambda d: (d["x"] * d["k"], d["k"][d["x"] > 1]))(TABLE)
+    pd.testing.assert_series_equal(product, TABLE.x * TABLE.k)
+    # Labels that meet in the mask alone are compared too.
+    with pytest.raises(ValueError, match="the labels of `y` differ"):
+        indim.jit(lambda x, y: (x * 2, x[x > y]))(a, a.rename(index={"x": "other"}))
+    with pytest.raises(TypeError, match=r"write np.where\(mask, d, np.nan\)"):
+        indim.jit(lambda d: d[d > 1])(frame)
+
+
+def test_gradients_by_positions_have_labels():
+    for function in (lambda x: np.sum(x[x > 1] ** 2), lambda x: np.sum(x[1:] ** 2)):
+        expected = pd.Series([0.0, 4.0, 6.0], a.index, name=a.name)
+        pd.testing.assert_series_equal(indim.grad(function)(a), expected)
+    gradient = indim.grad(lambda d: np.sum(d[1:] ** 2))(frame)
+    pd.testing.assert_frame_equal(gradient, 2 * frame.where(frame.index != "x", 0.0))

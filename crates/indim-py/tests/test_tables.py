@@ -198,3 +198,25 @@ def test_jacobians_of_tables_are_dicts_of_columns():
         np.testing.assert_array_equal(found["q"], np.diag(columns["p"]))
         found = indim.jacobian(lambda d: (d["p"] * d["q"]).sum())(table)
         assert type(found) is type(table) and found["p"].to_numpy().tolist() == [3.0, 4.0]
+
+
+def test_results_beside_those_of_sizes_from_data_keep_their_class():
+    function = indim.jit(
+        lambda x: {"double": x * 2, "kept": [x[x > 1], np.nonzero(x > 2)[0]], "sum": x.sum()}
+    )
+    for column in COLUMNS:
+        for _ in range(2):
+            found = function(column)
+            check(found["double"], column, [2.0, 4.0, 6.0])
+            assert [type(part) for part in found["kept"]] == [np.ndarray, np.ndarray] and found["sum"] == 6
+    # A size from data may be that of the argument.
+    assert type(function(SERIES + 1)["kept"][0]) is np.ndarray
+    for table in TABLES:
+        double, kept = indim.jit(lambda d: (d[["x", "k"]] * 2, d["x"][d["k"] > 1]))(table)
+        assert type(double) is type(table) and kept.tolist() == [2.0, 3.0]
+
+
+def test_gradients_by_positions_have_the_class_of_their_arguments():
+    for function in (lambda x: np.sum(x[x > 1] ** 2), lambda x: np.sum(x[np.array([1, 2])] ** 2)):
+        for column in COLUMNS:
+            check(indim.grad(function)(column), column, [0.0, 4.0, 6.0])

@@ -87,8 +87,8 @@ def _positions(kind, value, subject, advice):
     if recording.positions is None:
         raise recording.ended(
             _NoData(
-                f"{subject} depends on data, which types, exported programs and arrays of Dask, Cubed, "
-                f"xarray and pandas do not have here: {advice}"
+                f"{subject} depends on data, which types, exported programs and arrays of Dask, Cubed and "
+                f"xarray do not have here: {advice}"
             )
         )
     return recording.positions.of(kind, value, recording)
@@ -143,10 +143,17 @@ class Stages:
         _, positions = self._last_stage(arguments, "K")
         return self._program._explain(positions, *arguments)
 
-    def _last_stage(self, arguments, order):
+    def run_with_graphs(self, arguments, check):
+        """The results in a dict with the key ``"results"``, whose graph is that of the last stage. ``check``
+        gets the parts of the graph of each stage before it runs."""
+        return {"results": self._last_stage(arguments, "K", check)[0]}
+
+    def _last_stage(self, arguments, order, check=None):
         # An empty tuple would be an array without elements.
         positions = {}
         while len(positions) <= MAX_MASKS:
+            if check is not None:
+                check(self._program._graph((positions, *arguments)))
             found = self._program(positions, *arguments, order=order)
             if "results" in found:
                 return found["results"], positions
@@ -181,6 +188,10 @@ def _by_position(row):
 
 def run(compiled, body, arguments, out, order):
     """The results of a compiled function for arguments by position. The compiled part calls it."""
+    return _stages_of(compiled, body, out).run(arguments, order)
+
+
+def _stages_of(compiled, body, out):
     if out is not None:
         raise TypeError(
             f"the sizes of {_name_of(body)} depend on data, so it takes no `out`: leave it out, and copy "
@@ -188,4 +199,15 @@ def run(compiled, body, arguments, out, order):
         )
     if compiled._stages is None:
         compiled._stages = Stages(compiled, body)
-    return compiled._stages.run(arguments, order)
+    return compiled._stages
+
+
+def run_with_graphs(compiled, body, arguments, out, check):
+    """``Stages.run_with_graphs`` of a compiled function whose sizes depend on data; None if they do not."""
+    if compiled._stages is None:
+        try:
+            compiled._graph(arguments)
+            return None
+        except SizeFromDataError:
+            pass
+    return _stages_of(compiled, body, out).run_with_graphs(arguments, check)

@@ -78,8 +78,8 @@ class Gradient:
                 gradients = frames_of_columns(wrt, leaves)
             else:
                 gradients = filled(wrt, leaves)
-            if any(map(package_of, leaves_of(gradients))):
-                # The engine names all results alike.
+            if any(map(package_of, leaves_of(wrt))) or any(map(package_of, leaves_of(gradients))):
+                # The engine names all results alike, and a gradient by positions has no labels.
                 pairs = zip(leaves_of(wrt), leaves_of(gradients))
                 gradients = filled(wrt, [_like_argument(*pair) for pair in pairs])
         gradients = tuple(gradients) if isinstance(self.argnums, tuple) else gradients[0]
@@ -210,10 +210,12 @@ def vjp(f, *primals, has_aux=False):
 
 
 def _like_argument(argument, gradient):
-    """The gradient with respect to a Series of pandas, or a column of polars or pyarrow, with the name and of
-    the class of the argument."""
-    if package_of(argument) == package_of(gradient) == "pandas":
-        return gradient.rename(argument.name) if argument.ndim == gradient.ndim == 1 else gradient
+    """The gradient with respect to an object of pandas, or a column of polars or pyarrow, with the name and
+    of the class of the argument."""
+    if package_of(argument) == "pandas":
+        from ._pandas import like
+
+        return like(argument, gradient)
     if not (is_column(argument) or is_column(gradient)):
         return gradient
     from ._tables import like

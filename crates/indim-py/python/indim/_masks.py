@@ -20,7 +20,14 @@ def is_mask(key):
 def getitem(x, keys):
     """``x[keys]``, where some keys are masks."""
     if len(keys) == 1 and not isinstance(keys[0], list):
-        return _rows(x, _mask(x, keys[0]))
+        mask = _mask(x, keys[0])
+        if x._is_frame() and mask.ndim == 2:
+            text = x._text_of_operand()
+            raise TypeError(
+                f"{text}[mask] of a DataFrame has all elements in pandas, with NaN for the others: write "
+                f"np.where(mask, {text}, np.nan)"
+            )
+        return _rows(x, mask)
     found, axis = [], 0
     for index, key in enumerate(keys):
         if key is Ellipsis:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ._columns import Columns, WholeFrame, WholeFrameError, with_frames
+from ._data_stages import run_with_graphs
 from ._engines import chunked_program, run
 from ._errors import ShapeError
 from ._foreign import refuse_nulls
@@ -33,15 +34,15 @@ def call(compiled, function, arguments, out):
     A function that reads columns by name gets each DataFrame as its columns; any other gets it as an array.
     """
     if compiled._by_columns:
-        return _called(compiled, arguments, out, True)
+        return _called(compiled, function, arguments, out, True)
     try:
-        return _called(compiled, arguments, out, False)
+        return _called(compiled, function, arguments, out, False)
     except (AttributeError, IndexError, ColumnTypeError) as error:
         if compiled._by_columns is None or not _reads_columns(error, arguments.leaves):
             raise
         refusal = error
     try:
-        result = _called(compiled, arguments, out, True)
+        result = _called(compiled, function, arguments, out, True)
     except WholeFrameError:
         raise refusal from None
     compiled._by_columns = True
@@ -58,18 +59,22 @@ def _reads_columns(error, leaves):
     return name is not None and any(hasattr(leaf, name) for leaf in leaves if isinstance(leaf, pd.DataFrame))
 
 
-def _called(compiled, arguments, out, by_columns):
-    leaves = arguments.leaves
+def _called(compiled, function, arguments, out, by_columns):
+    leaves, checked = arguments.leaves, []
     arrays, labels = _arrays(leaves, arguments.names, by_columns, is_call=True)
     arguments = arguments.with_leaves(arrays)
     with _advice(leaves):
-        labelled = _Labelled(compiled._graph(arguments), labels)
-    computed = run(compiled, arguments, out)
+        staged = run_with_graphs(
+            compiled, function, arguments, out, lambda parts: checked.append(_Labelled(parts, labels))
+        )
+        labelled = _Labelled(compiled._graph(arguments), labels) if staged is None else checked[-1]
+    computed = run(compiled, arguments, out) if staged is None else staged
     if out is not None:
         return computed
     if by_columns:
         leaves = [labels[identity][0] for identity in labelled.operands if identity in labels]
-    return with_frames(labelled.results(computed, leaves))
+    results = labelled.results(computed, leaves)
+    return with_frames(results if staged is None else results["results"])
 
 
 def frames_of_columns(template, leaves):
@@ -229,6 +234,17 @@ def _with_labels(value, labels, name):
     if value.ndim == 1:
         return pd.Series(value, index=labels[0], name=name)
     return pd.DataFrame(value, index=labels[0], columns=labels[1])
+
+
+def like(argument, array):
+    """An array of the shape of a Series or DataFrame with its labels and its name; a labelled one keeps its
+    labels."""
+    if isinstance(array, (pd.Series, pd.DataFrame)):
+        return array.rename(argument.name) if argument.ndim == array.ndim == 1 else array
+    if not isinstance(argument, (pd.Series, pd.DataFrame)) or array.shape != argument.shape:
+        return array
+    made = _with_labels(array, argument.axes, None)
+    return made.rename(argument.name) if made.ndim == 1 else made
 
 
 def _common_name(arguments):

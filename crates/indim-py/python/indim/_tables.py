@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._columns import Columns, with_frames
-from ._data_stages import SizeFromDataError
+from ._data_stages import run_with_graphs
 from ._engines import chunked_program, run
 from ._foreign import is_table, table_error, without_package
 from ._indim import _graph_of_expression
@@ -26,15 +26,14 @@ def call(compiled, function, arguments, out):
                 raise table_error(leaf, name)
     arrays, rows = _arrays(arguments.leaves, arguments.names)
     arguments = arguments.with_leaves(arrays)
-    try:
-        parts = compiled._graph(arguments)
-    except SizeFromDataError:
-        # A result whose size depends on data has rows of its own.
-        parts = None
+    graphs = []
+    # A result whose size depends on data has rows of its own.
+    staged = run_with_graphs(compiled, function, arguments, out, graphs.append)
+    if staged is not None:
+        return with_frames(_in_packages(graphs[-1], rows, staged)["results"])
+    parts = compiled._graph(arguments)
     computed = run(compiled, arguments, out)
-    if out is not None:
-        return computed
-    return with_frames(computed if parts is None else _in_packages(parts, rows, computed))
+    return computed if out is not None else with_frames(_in_packages(parts, rows, computed))
 
 
 def evaluate(text, objects, rule, results, out):
