@@ -179,3 +179,23 @@ def test_infinite_pivots_give_zeros():
         np.testing.assert_array_equal(indim.jit(np.linalg.inv)(a), np.linalg.inv(a))
         b = np.ones(len(diagonal))
         np.testing.assert_array_equal(indim.jit(np.linalg.solve)(a, b), np.linalg.solve(a, b))
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        *([[np.inf, 1], [1, 2]], [[-np.inf, 1], [1, 2]], [[1, 2], [np.inf, 1]], [[0, 1], [-np.inf, 0]]),
+        [[0, 0], [0, 1]],
+    ],
+)
+def test_the_sign_of_an_infinite_determinant(matrix):
+    matrix = np.array(matrix, float)
+    with np.errstate(all="ignore"):
+        assert tuple(indim.jit(np.linalg.slogdet)(matrix)) == tuple(np.linalg.slogdet(matrix))
+
+
+def test_integers_beside_floats_are_of_64_bits():
+    solve = indim.jit(np.linalg.solve)
+    for of_a, of_b in (("f4", "i2"), ("i2", "f4"), ("f4", "?"), ("f4", "f4"), ("i1", "i1"), ("c8", "i1")):
+        a, b = np.eye(2).astype(of_a), np.ones(2).astype(of_b)
+        assert solve(a, b).dtype == np.linalg.solve(a, b).dtype

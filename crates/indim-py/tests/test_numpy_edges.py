@@ -359,3 +359,46 @@ def test_unknown_kinds_of_sorts():
 def test_none_in_a_choice_of_python():
     assert indim.jit(lambda x: (1 if x == None else 2) * x)(np.float64(1)) == 2  # noqa: E711
     assert indim.jit(lambda x: x if x in [None, "a"] else 3 * x)(np.float64(1)) == 3
+
+
+@pytest.mark.parametrize("initial", [0, 1, 5, True])
+def test_numbers_that_extremes_of_truth_values_begin_with(initial):
+    for x in (np.array([False, False]), np.array([], bool)):
+        for function in (np.max, np.min, np.maximum.reduce, lambda x, initial: x.max(initial=initial)):
+            found = indim.jit(lambda x, f=function: f(x, initial=initial))(x)
+            expected = function(x, initial=initial)
+            assert found == expected and found.dtype == expected.dtype
+
+
+def test_elements_of_nothing_are_index_errors():
+    function = indim.jit(lambda x, i: x[i])
+    for x in (np.ones((3, 2)), np.ones((4, 2)), np.ones((0, 2))):
+        if len(x):
+            np.testing.assert_array_equal(function(x, np.array([1])), [[1.0, 1.0]])
+        else:
+            with pytest.raises(IndexError, match="axis 0 has size 0"):
+                function(x, np.array([1]))
+        assert function(x, np.array([], int)).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "key, values",
+    [
+        (slice(1, 7), [1, 2, 3, 4]),
+        (slice(1, 7), np.arange(9.0)),
+        (slice(None), np.array([[1, 2], [3, 4]])),
+        (slice(1, 3), []),
+        ([1, 2], [5, 6, 7]),
+        (np.arange(8) > 4, [9, 8]),
+        (slice(6, 0, -2), 7),
+        (3, 5.0),
+    ],
+)
+def test_writes_into_flat_arrays_repeat_the_values(key, values):
+    def function(x):
+        y = np.zeros((2, 4)) + x
+        y = y.copy()
+        y.flat[key] = values
+        return y
+
+    np.testing.assert_array_equal(indim.jit(function)(np.float64(2)), function(np.float64(2)))

@@ -297,3 +297,27 @@ def test_operations_have_the_types_of_scipy(dtype):
         found, expected = indim.jit(function)(x), function(x)
         assert found.dtype == expected.dtype, name
         np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["beta", "betaln"])
+def test_beta_of_large_and_infinite_arguments(name, recwarn):
+    inf = np.inf
+    a = np.array([inf, 2, inf, -inf, inf, inf, inf, 1e300, 1e8, 1e9, 1e8, 1e12, 2e6, 1e8, 1e7])
+    b = np.array([2, inf, inf, 2, -1.5, -2.5, 0, 2, -1.5, -2.5, -2, 1e3, 1, 1e-8, 2.5])
+    expected = getattr(scipy.special, name)(a, b)
+    for run in (lambda f: f, indim.jit):
+        found = run(getattr(indim.scipy.special, name))(a, b)
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+    for of, by in ((1e8, 2.5), (2.5, 1e8), (3.0, 2.5)):
+        expected = scipy.special.digamma(of) - scipy.special.digamma(of + by)
+        np.testing.assert_allclose(indim.grad(indim.scipy.special.betaln)(of, by), expected, rtol=1e-7)
+    assert not recwarn.list
+
+
+def test_union1d_of_a_size():
+    jnp, a, b = indim.numpy, np.array([3, 1]), np.array([[2, 3]])
+    for run in (lambda f: f, indim.jit):
+        assert run(lambda a, b: jnp.union1d(a, b))(a, b).tolist() == [1, 2, 3]
+        assert run(lambda a, b: jnp.union1d(a, b, size=5))(a, b).tolist() == [1, 2, 3, 1, 1]
+        assert run(lambda a, b: jnp.union1d(a, b, size=4, fill_value=9))(a, b).tolist() == [1, 2, 3, 9]
+        assert run(lambda a, b: jnp.union1d(a, b, size=2))(a, b).tolist() == [1, 2]

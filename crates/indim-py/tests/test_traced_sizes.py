@@ -170,3 +170,30 @@ def test_a_write_ignores_leading_axes_of_size_1():
     arguments = np.int64(2), np.int64(1), np.ones((1, 1, 2))
     for found, expected in zip(indim.jit(function)(*arguments), function(*arguments)):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [None, "f4", int])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda n, x, of: np.arange(0, n, 0.5, dtype=of),
+        lambda n, x, of: np.arange(0.5, n, dtype=of),
+        lambda n, x, of: np.arange(n, 0, -0.3, dtype=of),
+        lambda n, x, of: np.arange(0, x, 0.1, dtype=of),
+        lambda n, x, of: np.arange(x, 10, n, dtype=of),
+        lambda n, x, of: np.arange(x, dtype=of),
+        lambda n, x, of: np.arange(0, 2, x, dtype=of),
+    ],
+)
+def test_ranges_of_fractions(function, dtype):
+    compiled = indim.jit(lambda k, w: function(np.sum(k), np.sum(w), dtype))
+    for k, w in (([1, 2], [0.75, 1.5]), ([1, 4], [0.25, 0.125])):
+        found, expected = compiled(np.array(k), np.array(w)), function(sum(k), sum(w), dtype)
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("stop", [np.inf, np.nan, 1e30])
+def test_ranges_of_fractions_without_a_length(stop):
+    with pytest.raises(ValueError, match="a size that depends on data"):
+        indim.jit(lambda x: np.arange(0, np.sum(x), 0.5))(np.array([stop]))

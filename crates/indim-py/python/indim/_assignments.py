@@ -286,6 +286,13 @@ class _Flat:
     def __setitem__(self, key, values):
         _check_writable(self._array)
         flat = self._array.reshape(-1).copy()
+        values = _converted(values, flat.dtype)
+        if values.ndim and not (has_tracer(key) or is_traced_slice(key)):
+            shape = np.arange(flat.shape[0])[key].shape
+            if shape and values.size == 0:
+                return
+            # NumPy repeats the values, or leaves out the last ones.
+            values = np.resize(values.reshape(-1), shape) if shape else values
         flat[key] = values
         self._array._become(flat.reshape(self._array.shape))
 

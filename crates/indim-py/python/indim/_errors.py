@@ -72,6 +72,7 @@ class NumberRangeError(ExprError, OverflowError):
 #: The class of an error by its general class and code, where NumPy raises one of another class.
 _CLASSES = {
     (ShapeError, "index-out-of-range"): IndexRangeError,
+    (ShapeError, "take-from-empty"): IndexRangeError,
     (ShapeError, "too-many-indices"): IndexRangeError,
     (ShapeError, "axis-out-of-range"): AxisError,
     (ExprError, "not-defined-in-numpy"): UndefinedOperationError,

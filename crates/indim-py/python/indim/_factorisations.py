@@ -37,7 +37,9 @@ def in_double(function):
     @wraps(function)
     def computed(*arguments, **options):
         arguments = [asarray(argument) for argument in arguments]
-        dtype = np.result_type(*(argument.dtype for argument in arguments))
+        # Integers are of 64 bits, as in NumPy.
+        types = (np.float64 if argument.dtype.kind in "biu" else argument.dtype for argument in arguments)
+        dtype = np.result_type(*types)
         if dtype not in (np.float32, np.complex64):
             return function(*arguments, **options)
         wide = np.result_type(dtype, np.float64)
@@ -81,8 +83,12 @@ def _slogdet(a):
     a = _matrices(a, "slogdet")
     upper, _, is_odd = _eliminated(a, a[..., :0])
     diagonal = np.diagonal(upper, 0, -2, -1)
-    size = np.abs(diagonal)
-    signs = np.where(size == 0, 0, diagonal / np.where(size == 0, 1, size))
+    if a.dtype.kind == "c":
+        size = np.abs(diagonal)
+        signs = np.where(size == 0, 0, diagonal / np.where(size == 0, 1, size))
+    else:
+        # An infinite element has a sign too.
+        signs = np.where(diagonal < 0, -1, np.where(diagonal == 0, 0, np.ones_like(diagonal)))
     return SlogdetResult(np.where(is_odd, -1, 1).astype(a.dtype) * np.prod(signs, axis=-1), _log_size(a))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from . import _arrays, _frames, _functions
 from ._indim import _axis_functions
 from ._advice import refuse_given, refused_argument
+from ._numbers import is_number
 from ._shape_functions import axis_indices
 from ._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, UFUNCS, Tracer
 
@@ -189,13 +190,17 @@ def _reduce(ufunc, function):
     taken = inspect.signature(function).parameters
 
     def handler(array, axis=0, keepdims=False, **given):
-        given = {key: value for key, value in given.items() if not _is_omitted(value) and value is not True}
+        given = {key: value for key, value in given.items() if not _is_omitted(value)}
+        if given.get("where") is True:
+            del given["where"]
         if ufunc in ("logaddexp", "hypot"):
             # NumPy's loops of small integers compute in short floats.
             array = array.astype(getattr(np, ufunc).resolve_dtypes((array.dtype, array.dtype, None))[0])
         for keyword in given:
             if keyword not in taken:
                 raise TypeError(refused_argument(f"{ufunc}.reduce", keyword))
+        if ufunc in ("maximum", "minimum"):
+            given = _with_initial_truth(array, given)
         reduced = function(array, axis=axis, keepdims=keepdims, **given)
         if ufunc == "hypot":
             # The hypotenuse of an infinity and NaN is infinite.
@@ -318,9 +323,21 @@ def _numpy_handler(numpy_function, function, operand_count):
         for keyword in given:
             if keyword not in parameters or keyword == "out":
                 raise TypeError(refused_argument(numpy_function.__name__, keyword))
+        if numpy_function in _EXTREMES:
+            given = _with_initial_truth(operands[0], given)
         return function(*operands, **given)
 
     return handler
+
+
+_EXTREMES = (np.max, np.min, np.amax, np.amin)
+
+
+def _with_initial_truth(array, given):
+    """The keywords of an extreme: for truth values NumPy converts the number ``initial`` to one."""
+    initial = given.get("initial")
+    is_truth = getattr(array, "dtype", None) == np.bool_ and is_number(initial)
+    return {**given, "initial": bool(initial)} if is_truth else given
 
 
 def _spread(is_deviation, skips_nan):

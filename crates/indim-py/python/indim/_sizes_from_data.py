@@ -155,6 +155,13 @@ def unique(
     return tuple(results) if len(results) > 1 else results[0]
 
 
+def union1d(ar1, ar2, *, size=None, fill_value=None):
+    """The different elements of two arrays, in ascending order. ``size`` and ``fill_value`` are those of
+    ``unique``."""
+    both = np.concatenate([np.ravel(_array(ar1, "ar1")), np.ravel(_array(ar2, "ar2"))])
+    return unique(both, size=size, fill_value=fill_value)
+
+
 #: Maximum number of elements of a slice that ``unique`` compares: each is a key of one sort.
 MAX_SLICE = 256
 
@@ -263,4 +270,4 @@ def _no_size(name):
 
 
 #: Functions that take JAX's `size`.
-FUNCTIONS = (argwhere, compress, extract, flatnonzero, nonzero, unique)
+FUNCTIONS = (argwhere, compress, extract, flatnonzero, nonzero, union1d, unique)

@@ -11,6 +11,7 @@ import operator
 import numpy as np
 
 from ._data_stages import FIRST_OUTSIDE, STEP_OF_ZERO, positions_below
+from ._functions import asarray
 from ._tracing import Tracer, has_tracer
 
 #: The largest position.
@@ -89,10 +90,12 @@ def _whole(value, what):
 
 
 def arange(start=None, stop=None, step=1, dtype=None, **_):
-    """``np.arange`` of traced and known whole numbers."""
+    """``np.arange`` of traced and known numbers."""
     start, stop = (0, start) if stop is None else (0 if start is None else start, stop)
     if stop is None:
         raise TypeError("np.arange requires stop")
+    if any(map(_is_float, (start, stop, step))):
+        return _range_of_floats(start, stop, step, dtype)
     # NumPy gives integers of at least 64 bits.
     types = [value.dtype for value in (start, stop, step) if hasattr(value, "dtype")]
     dtype = np.result_type(np.int64, *types) if dtype is None else np.dtype(dtype)
@@ -106,6 +109,30 @@ def arange(start=None, stop=None, step=1, dtype=None, **_):
         length = np.where(_are_first_outside(start, step, length, dtype), FIRST_OUTSIDE, length)
     found = _below(length, "how many numbers np.arange gives") * step + start
     return found.astype(dtype)
+
+
+def _is_float(value):
+    return (value.dtype.kind if hasattr(value, "dtype") else np.asarray(value).dtype.kind) == "f"
+
+
+def _range_of_floats(start, stop, step, dtype):
+    """``np.arange`` of numbers some of which are floats: NumPy counts in 64 bits, and adds the multiples of
+    the difference of the first two numbers to the first one."""
+    for value in (start, stop, step):
+        if isinstance(value, Tracer) and value.ndim:
+            text, shape = value._value_text, list(value._shape)
+            raise TypeError(f"a number of np.arange, `{text}`, is {value.dtype}{shape}, and not one number")
+    if not isinstance(step, Tracer) and step == 0:
+        raise ZeroDivisionError("np.arange with the step 0")
+    start, stop, step = (asarray(value).astype(np.float64) for value in (start, stop, step))
+    count = np.ceil((stop - start) / np.where(step == 0, 1, step))
+    # A number that is not finite is no length.
+    length = np.where(np.isnan(count), -1, np.maximum(count, 0).astype(np.int64))
+    length = np.where(step == 0, STEP_OF_ZERO, length)
+    dtype = np.dtype(np.float64) if dtype is None else np.dtype(dtype)
+    first, second = start.astype(dtype), (start + step).astype(dtype)
+    places = _below(length, "how many numbers np.arange gives").astype(dtype)
+    return first + places * (second - first)
 
 
 def _are_first_outside(start, step, length, dtype):

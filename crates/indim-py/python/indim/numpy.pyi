@@ -305,6 +305,7 @@ __all__ = [
     "uint4",
     "uint64",
     "uint8",
+    "union1d",
     "unique",
     "var",
     "variance",
@@ -817,6 +818,9 @@ from . import (
     unique as unique,
 )
 
+def union1d(
+    ar1: Operand, ar2: Operand, *, size: int | None = None, fill_value: Operand | None = None
+) -> NDArray[Any]: ...
 def arange(*args: Any, **kwargs: Any) -> NDArray[Any]: ...
 def array(
     object: Any,

@@ -90,23 +90,45 @@ def factorial(n, exact=False):
 
 def betaln(a, b):
     """The logarithm of the absolute value of the beta function."""
-    return _beta_parts(*_floats(a, b))[1]
+    # SciPy's functions do not warn of infinities.
+    with np.errstate(all="ignore"):
+        return _beta_parts(*_floats(a, b))[1]
 
 
 def beta(a, b):
     """The beta function, by the exponential of ``betaln``."""
-    sign, logarithm = _beta_parts(*_floats(a, b))
-    # The sum is a pole of the gamma function.
-    return np.where(logarithm == -np.inf, np.zeros((), sign.dtype), sign * np.exp(logarithm))
+    with np.errstate(all="ignore"):
+        sign, logarithm = _beta_parts(*_floats(a, b))
+        # The sum is a pole of the gamma function, or an argument is infinite.
+        return np.where(logarithm == -np.inf, np.zeros((), sign.dtype), sign * np.exp(logarithm))
 
 
 def _beta_parts(a, b):
     """The sign of the beta function, and the logarithm of its absolute value."""
+    large, small = np.where(a > b, a, b), np.where(a > b, b, a)
+    # The logarithms of two gamma functions would cancel.
+    is_pole, one = (small <= 0) & (np.floor(small) == small), np.ones((), a.dtype)
+    is_large = (large > 1e6) & (large > 1e6 * np.abs(small)) & ~is_pole
+    sign, logarithm = _beta_of_moderate(np.where(is_large, one, a), np.where(is_large, one, b))
+    large, small = np.where(is_large, large, 2 * one), np.where(is_large, small, one)
+    return np.where(is_large, gammasgn(small), sign), np.where(is_large, _log_beta(large, small), logarithm)
+
+
+def _log_beta(large, small):
+    """The logarithm of the absolute value of the beta function, if one argument is more than 1e6 times as
+    large as the other one: the first terms of Stirling's series."""
+    first = (1 - small) / (2 * large)
+    terms = first * (1 + (1 - 2 * small) / (6 * large) - small * (1 - small) / (6 * large * large))
+    return gammaln(small) + small * (terms - np.log(large))
+
+
+def _beta_of_moderate(a, b):
+    """``_beta_parts`` by the gamma function."""
     is_first, is_second = ((x <= 0) & (np.floor(x) == x) for x in (a, b))
     is_pole = is_first | is_second
     # If one argument is a pole of the gamma function, that of the sum may cancel it.
     pole, other = np.where(is_first, a, b), np.where(is_first, b, a)
-    is_cancelled = (np.floor(other) == other) & (1 - pole - other > 0)
+    is_cancelled = (np.floor(other) == other) & (1 - pole - other > 0) & np.isfinite(pole)
     is_finite, one = is_cancelled & (other > 0), np.ones((), a.dtype)
     a = np.where(is_pole, np.where(is_finite, 1 - pole - other, one), a)
     b = np.where(is_pole, np.where(is_finite, other, one), b)
