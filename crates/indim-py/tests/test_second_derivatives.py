@@ -41,6 +41,28 @@ def test_a_product_that_overflows_has_no_derivative_of_nan():
     assert np.array_equal(gradient(np.array([0.0, np.inf, 2.0])), [np.inf, 0, 0], equal_nan=True)
 
 
+@pytest.mark.parametrize("zeros", [[], [0], [2], [3], [0, 1], [1, 3], [0, 1, 2, 3], [1, 2, 3]])
+@pytest.mark.parametrize("reverse, exclusive", [(False, False), (True, False), (False, True), (True, True)])
+def test_cumulative_products_with_zeros(zeros, reverse, exclusive):
+    x, weights = np.array([2.0, -1.5, 3.0, 0.5]), np.array([1.0, -2.0, 3.0, 5.0])
+    x[zeros] = 0.0
+
+    def by_scan(x):
+        return np.sum(weights * indim.cumprod(x, reverse=reverse, exclusive=exclusive))
+
+    def by_products(x):
+        parts = [x[i + exclusive :] if reverse else x[: i + (not exclusive)] for i in range(4)]
+        return sum(weight * np.prod(part) for weight, part in zip(weights, parts))
+
+    assert np.allclose(indim.grad(by_scan)(x), indim.grad(by_products)(x), rtol=1e-14)
+    of_jacobians = (lambda f: indim.jacrev(indim.grad(f)), lambda f: indim.jacfwd(indim.jacfwd(f)))
+    for hessian in (indim.hessian, *of_jacobians):
+        assert np.allclose(hessian(by_scan)(x), hessian(by_products)(x), rtol=1e-14)
+    # The gradient of an element after a zero is +0.
+    after = indim.grad(lambda x: -np.sum(np.cumprod(x)))(np.array([0.0, 2.0, -3.0, np.inf]))[1:]
+    assert np.array_equal(after, [0.0, 0.0, 0.0]) and not np.signbit(after).any()
+
+
 def test_logaddexp2_of_equal_and_infinite_arguments_is_that_of_numpy():
     x = np.array([-np.inf, np.inf, -2.5, 0.0, 1e300, np.nan])
     assert np.array_equal(indim.jit(np.logaddexp2)(x, x), np.logaddexp2(x, x), equal_nan=True)

@@ -1,15 +1,16 @@
 //! Derivatives of scans. Along one line of the axis of an inclusive scan, the cotangent of an element is:
 //! - sums: the sum of the cotangents of the results from its position on;
 //! - products: the sum of cotangent times result from its position on, divided by the element. The first
-//!   zero gets the same sum without the division, of results that are computed with 1 in its place.
-//!   Elements after the first zero have the cotangent 0, because their results contain the zero as a
-//!   factor;
+//!   and the second zero get the same sum without the division, of results that are computed with 1 in
+//!   place of this zero. Elements after the first zero have the cotangent 0, because their results contain
+//!   the zero as a factor; it is computed from them, so that its own derivative is right;
 //! - extremes: each result's cotangent goes to the first element that attains the result.
 
 use indim_graph::{AxisSlice, GraphError, TakeMode};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 use indim_shape::Shape;
 
+use super::structural::broadcast_by_map;
 use crate::BuildResult;
 use indim_builder::{GraphBuilder, Value};
 
@@ -87,14 +88,26 @@ impl ScanRule {
     fn product_cotangent(self, x: &Value, cotangent: &Value) -> BuildResult {
         let b = x.builder();
         let is_zero = x.eq(0);
-        let is_after_zero = self.scan(b, ReduceOp::Or, &is_zero, true)?;
-        let is_first_zero = &is_zero & is_after_zero.not();
-        let without_first = is_first_zero.select(1, x);
+        let count = self.scan(b, ReduceOp::Add, &is_zero.convert(DType::I64), false)?;
+        let is_first_zero = &is_zero & count.eq(1);
+        let is_after_zero = count.gt(0) & is_first_zero.not();
+        let is_second_zero = &is_zero & count.eq(2);
+        let terms_without = |zero: &Value| {
+            BuildResult::Ok(cotangent * self.scan(b, ReduceOp::Mul, &zero.select(1, x), false)?)
+        };
         let results = self.scan(b, ReduceOp::Mul, x, false)?;
-        let results_without_first = self.scan(b, ReduceOp::Mul, &without_first, false)?;
         let other_cotangent = self.suffix_sums(b, &(cotangent * results))? / is_zero.select(1, x);
-        let first_zero_cotangent = self.suffix_sums(b, &(cotangent * results_without_first))?;
-        Ok(is_first_zero.select(first_zero_cotangent, is_after_zero.select(0, other_cotangent)))
+        // These terms have the first zero as a factor.
+        let terms = count.ge(2).select(terms_without(&is_second_zero)?, 0);
+        let sum = b.reduce(ReduceOp::Add, &terms, self.axis as i64)?;
+        let kept_axes = (0..x.array_type()?.shape.rank()).filter(|&axis| axis != self.axis);
+        let sum = broadcast_by_map(&sum, kept_axes.collect(), x)?;
+        let of_second = is_second_zero.select(sum, other_cotangent);
+        // After a zero all are +0, also if a result or its cotangent is not finite.
+        let zero = of_second.eq(0).select(&of_second + 0, 0);
+        let of_others = is_after_zero.select(zero, of_second);
+        let of_first = self.suffix_sums(b, &terms_without(&is_first_zero)?)?;
+        Ok(is_first_zero.select(of_first, of_others))
     }
 
     /// The cotangent of the operand of an inclusive maximum or minimum.
