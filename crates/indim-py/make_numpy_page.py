@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
-from indim import _refused
+from indim import _host_calls, _refused
 from indim._assignments import UPDATES
 from indim._reduceat import SEGMENTS
 from indim._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, Tracer
@@ -47,6 +47,8 @@ OTHER = (
     "typename",
 )
 
+BETWEEN = "[NumPy computes it between two programs](python.md#products-of-arrays)"
+
 #: Differences of functions that work.
 NOTES = {
     "apply_along_axis": "the function is recorded for one row, and runs for all rows at once",
@@ -63,7 +65,10 @@ NOTES = {
     "histogramdd": "as for `histogram`",
     "insert": "the positions are known while the function is traced",
     "ix_": "no truth values that are traced",
-    "linalg.lstsq": "`a` is known while the function is traced; later writes to it have no effect",
+    "linalg.lstsq": "NumPy computes it between two programs if `a` is traced; later writes to a known `a` "
+    "have no effect",
+    **dict.fromkeys(sorted(f"linalg.{name}" for name in _host_calls.NAMES), BETWEEN),
+    "roots": BETWEEN,
     "linalg.matrix_norm": "no `ord` that needs singular values: 2, -2, `'nuc'`",
     "linalg.cholesky": "a matrix that is not positive definite gives NaN, not `LinAlgError`",
     "linalg.det": "the result of loops, not of LAPACK: the last digits differ",

@@ -104,6 +104,11 @@ def _definite(np, a):
     return _regular(np, a) + np.conj(_regular(np, a).T)
 
 
+def _parts(result):
+    """A named tuple as a tuple."""
+    return tuple(result) if isinstance(result, tuple) else result
+
+
 def _each(*names, call):
     """The same call for several names."""
     return {name: [lambda np, a, name=name: call(_named(np, name), a)] for name in names}
@@ -417,6 +422,14 @@ FUNCTIONS = {
     "linalg.solve": [lambda np, a: [np.linalg.solve(_regular(np, a), b) for b in (a.s, a.s[0])]],
     "linalg.det": [lambda np, a: np.linalg.det(_regular(np, a))],
     "linalg.slogdet": [lambda np, a: tuple(np.linalg.slogdet(_regular(np, a)))],
+    **_each(
+        *("linalg.cond", "linalg.eigvalsh", "linalg.matrix_rank", "linalg.pinv", "linalg.svdvals"),
+        *("linalg.eig", "linalg.eigh", "linalg.eigvals", "linalg.qr", "linalg.svd"),
+        call=lambda function, a: _parts(function(_definite(np, a))),
+    ),
+    "linalg.tensorinv": [lambda np, a: np.linalg.tensorinv(_regular(np, a), ind=1)],
+    "linalg.tensorsolve": [lambda np, a: np.linalg.tensorsolve(_regular(np, a), a.s[0])],
+    "roots": [lambda np, a: np.roots(_regular(np, a)[0])],
     "linalg.cholesky": [lambda np, a: np.linalg.cholesky(_definite(np, a))],
     "linalg.multi_dot": [
         lambda np, a: np.linalg.multi_dot([a.x, a.y.T, a.s]),

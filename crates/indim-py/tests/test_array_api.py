@@ -205,8 +205,9 @@ def test_the_namespace_of_a_traced_value():
     assert array_api.from_dlpack(F) is not None and np.shares_memory(array_api.from_dlpack(F), F)
     with pytest.raises(AttributeError, match="the array API has no 'einsum_of_all'"):
         array_api.einsum_of_all
-    with pytest.raises(TypeError, match="factorise|numpy.linalg"):
-        indim.jit(lambda x: array_api.linalg.svdvals(x))(SQUARE)
+    with pytest.warns(RuntimeWarning, match="around a call of numpy.linalg.svdvals"):
+        values = indim.jit(lambda x: x.__array_namespace__().linalg.svdvals(x))(SQUARE)
+    np.testing.assert_array_equal(values, np.linalg.svdvals(SQUARE))
     np.testing.assert_allclose(array_api.linalg.inv(SQUARE), np.linalg.inv(SQUARE))
 
 

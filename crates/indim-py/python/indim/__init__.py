@@ -68,7 +68,7 @@ from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _data_size_functions, _products, _reductions, _sorting
 from . import _assignments, _calculus_functions, _creation_functions, _elementwise_functions, _linear_algebra
 from . import _determinants, _factorisations, _fourier, _polynomials
-from . import _shape_functions, _statistics_functions, _views
+from . import _host_calls, _shape_functions, _statistics_functions, _views
 from ._scatters import at, bincount, one_hot, put_along_axis
 from ._scatters import segment_max, segment_min, segment_prod, segment_sum
 from ._sizes_from_data import argwhere, compress, extract, flatnonzero, nonzero, unique

@@ -3,8 +3,9 @@
 How many elements ``x[mask]`` has is known when the mask is computed. So such a function runs in stages: each
 computes a mask, and the next one takes the positions of its true elements as an argument, whose size is known
 when it runs. The size of ``np.bincount(x)`` is a number: its stage computes that, and the next one takes the
-positions below it. The last stage computes the results. All stages run the function from its beginning; what
-only an earlier mask needs is left out of their programs.
+positions below it. A call that NumPy computes (`_host_calls.py`) is a stage that computes its operands, and
+the next one takes its results. The last stage computes the results. All stages run the function from its
+beginning; what only an earlier mask needs is left out of their programs.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class _MaskFound(BaseException):
 class _Positions:
     """The positions that the earlier stages computed, in the order of the masks."""
 
-    def __init__(self, given):
-        self._given = iter(given.values())
+    def __init__(self, given, stages):
+        self._given, self._stages = iter(given.values()), stages
         #: By recording and name of a mask. The key holds the recording, so that its id is unique.
         self._known = {}
 
@@ -60,6 +61,15 @@ class _Positions:
             self._known[key] = next(self._given, None)
         if self._known[key] is None:
             raise recording.ended(_MaskFound(kind, _outermost(value)))
+        return self._known[key]
+
+    def result_of(self, call, operands, recording):
+        """The result of a call that NumPy computed."""
+        key = call.key(), recording, tuple(operand._name for operand in operands)
+        if key not in self._known:
+            self._known[key] = next(self._given, None)
+        if self._known[key] is None:
+            raise recording.ended(_MaskFound(self._stages.noted(call), operands))
         return self._known[key]
 
 
@@ -94,6 +104,19 @@ def _positions(kind, value, subject, advice):
     return recording.positions.of(kind, value, recording)
 
 
+def result_of_call(call, operands, recording):
+    """The result of a call that NumPy computes, of values of the outermost recording."""
+    if recording.positions is None:
+        raise recording.ended(
+            _NoData(
+                f"{call.name} is computed by NumPy between two programs, which types, exported programs and "
+                "arrays of Dask, Cubed and xarray do not have here: compute it before the call and pass it "
+                "as an argument"
+            )
+        )
+    return recording.positions.result_of(call, operands, recording)
+
+
 def trace(function, recorder, arguments):
     """``trace`` of `_trace_function.py` of a function that has no stages."""
     try:
@@ -118,7 +141,7 @@ class Stages:
     def __init__(self, compiled, body):
         def stage(positions, *arguments):
             recording = running_recording()
-            recording.positions, results = _Positions(positions), None
+            recording.positions, results = _Positions(positions, self), None
             try:
                 results = body(*arguments)
             except _MaskFound:
@@ -130,7 +153,15 @@ class Stages:
         setattr(stage, ADAPTED, getattr(body, ADAPTED, body))
         rows = [("positions", "position", False, None), *map(_by_position, compiled._parameters)]
         self._name = name
+        #: The calls that NumPy computes, by the keys of their operands among the results of a stage.
+        self._calls = {}
         self._program = _CompiledFunction(stage, rows, lambda args, kwargs: args, _trace)
+
+    def noted(self, call):
+        """The key of the operands of a call. The first call of a function of NumPy gives a warning."""
+        if all(known.name != call.name for known in self._calls.values()):
+            call.warn()
+        return self._calls.setdefault(call.key(), call).key()
 
     def run(self, arguments, order):
         """The results for ``arguments``, all of them by position."""
@@ -157,13 +188,18 @@ class Stages:
             found = self._program(positions, *arguments, order=order)
             if "results" in found:
                 return found["results"], positions
-            is_mask = "mask" in found
-            known = np.flatnonzero(found["mask"]) if is_mask else np.arange(_checked(found["length"].item()))
-            positions[str(len(positions))] = known
+            positions[str(len(positions))] = self._argument(*found.popitem())
         raise TypeError(
             f"{self._name} has more than {MAX_MASKS} sizes that depend on data, and each is a stage of its "
             "own: take sizes that are large enough, as in indim.extract(mask, x, size=k), or loop outside"
         )
+
+
+    def _argument(self, kind, value):
+        """What the next stage takes for the result of a stage."""
+        if kind == "mask":
+            return np.flatnonzero(value)
+        return np.arange(_checked(value.item())) if kind == "length" else self._calls[kind](value)
 
 
 def _checked(length):

@@ -25,13 +25,8 @@ _NEEDS_SINGULAR_VALUES = (
 # Least squares.
 
 
-@implements(np.linalg.lstsq)
-def _lstsq(a, b, rcond=None):
-    if has_tracer((a, rcond)):
-        raise TypeError(
-            "numpy.linalg.lstsq factorises the matrix `a`, which indim does not do: have it known while the "
-            "function is traced, from outside or in `static=`"
-        )
+def known_least_squares(a, b, rcond):
+    """``numpy.linalg.lstsq`` of a matrix that is known while a function is traced."""
     a, b = np.asarray(a), asarray(b)
     if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
         raise np.linalg.LinAlgError("lstsq takes a matrix, and a vector or matrix with as many rows")

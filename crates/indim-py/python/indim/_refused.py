@@ -35,21 +35,11 @@ REFUSED_UFUNCS = {
     "isnat": ("indim does not compute with dates", _BEFORE),
 }
 
-_MATRIX = "it factorises a matrix"
 _DATES = "it computes with dates"
 
 #: Functions whose subject is not that of indim, by module and name: the reason.
 NOT_FOR_INDIM = {
     **dict.fromkeys(("busday_count", "busday_offset", "datetime_as_string", "is_busday"), _DATES),
-    "roots": "it computes the eigenvalues of a matrix",
-    **dict.fromkeys(
-        (
-            *("linalg.cond", "linalg.eig", "linalg.eigh", "linalg.eigvals", "linalg.eigvalsh"),
-            *("linalg.matrix_rank", "linalg.pinv", "linalg.qr", "linalg.svd", "linalg.svdvals"),
-            *("linalg.tensorinv", "linalg.tensorsolve"),
-        ),
-        _MATRIX,
-    ),
 }
 
 #: Methods and attributes of arrays: the code to write instead.

@@ -10,8 +10,8 @@ called in compiled functions.
 >>> indim.jit(lambda x: xp.sort(xp.clip(x, min=0.0), descending=True))(np.array([1.0, -2.0, 3.0]))
 array([3., 1., 0.])
 
-The functions of ``linalg`` that compute eigenvalues, singular values or orthogonal factors take no traced
-values; NumPy computes them for arrays.
+NumPy computes the functions of ``linalg`` for eigenvalues, singular values and orthogonal factors, between
+two programs of a compiled function.
 """
 
 from __future__ import annotations
