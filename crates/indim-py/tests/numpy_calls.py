@@ -442,6 +442,7 @@ FUNCTIONS = {
             np.linalg.norm(a.x, order, keepdims=True) for order in (1, -1, np.inf, -np.inf, "fro")
         ],
         lambda np, a: np.linalg.norm(a.c, 1, axis=(2, 0)),
+        lambda np, a: [np.linalg.norm(_definite(np, a), order) for order in (2, -2, "nuc")],
         lambda np, a: np.linalg.norm(a.c, axis=(2, 0), keepdims=True),
     ],
     "linalg.trace": [lambda np, a: np.linalg.trace(a.c, offset=1)],

@@ -55,6 +55,21 @@ def test_the_results_are_those_of_numpy():
             assert one.dtype == other.dtype
 
 
+@pytest.mark.parametrize("ord", [2, -2, "nuc"])
+def test_norms_by_singular_values(ord):
+    x = RANDOM.normal(size=(2, 3, 4))
+    for options in ({"axis": (0, 2)}, {"axis": (2, 1), "keepdims": True}, {"axis": (-1, 0)}):
+        found = indim.jit(lambda x, options=options: np.linalg.norm(2 * x, ord, **options))(x)
+        expected = np.linalg.norm(2 * x, ord, **options)
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    if ord != -2:
+        assert indim.jit(lambda x: np.linalg.norm(x, ord))(x[0, :, :0]) == 0
+    if hasattr(np.linalg, "matrix_norm"):
+        found = indim.jit(lambda x: np.linalg.matrix_norm(x, ord=ord))(x)
+        np.testing.assert_allclose(found, np.linalg.matrix_norm(x, ord=ord), rtol=1e-14)
+
+
 def test_a_warning_says_so_once():
     def function(x):
         return np.linalg.svd(x)[1] + np.linalg.svd(x + 1)[1]

@@ -16,11 +16,6 @@ from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements
 
 _LENGTH = _reductions.define("numpy", {})["norm"]
 
-_NEEDS_SINGULAR_VALUES = (
-    "the norm ord={!r} of a matrix needs its singular values, which indim does not compute: take the "
-    "Frobenius norm (ord='fro') or ord=1, or compute it before the call and pass it as an argument"
-)
-
 
 # Least squares.
 
@@ -98,13 +93,23 @@ def _vector_norm_along(x, ord, axis, keepdims):
     return np.sum(size**ord, axis=axis, keepdims=keepdims) ** np.reciprocal(ord, dtype=size.dtype)
 
 
+def _norm_by_singular_values(x, ord, axes, keepdims):
+    """The norm of order 2, -2 or "nuc"; NumPy computes the singular values (`_host_calls.py`)."""
+    values = np.linalg.svd(np.moveaxis(_floats(x), axes, (-2, -1)), compute_uv=False)
+    if ord == -2:
+        norms = np.min(values, axis=-1)
+    else:
+        norms = (np.max if ord == 2 else np.sum)(values, axis=-1, initial=0)
+    return np.expand_dims(norms, tuple(sorted(axes))) if keepdims else norms
+
+
 def _matrix_norm_along(x, ord, axes, keepdims):
     if ord in (None, "fro", "f"):
         return _length(x, axes, keepdims)
     if isinstance(ord, str) and ord != "nuc" or not isinstance(ord, str) and abs(ord) not in (1, 2, np.inf):
         raise ValueError("Invalid norm order for matrices.")
     if ord == "nuc" or abs(ord) == 2:
-        raise TypeError(_NEEDS_SINGULAR_VALUES.format(ord))
+        return _norm_by_singular_values(x, ord, axes, keepdims)
     summed, other = axes if abs(ord) == 1 else axes[::-1]
     sums = np.sum(np.abs(_floats(x)), axis=summed, keepdims=True)
     norms = (
