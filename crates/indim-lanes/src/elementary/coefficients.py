@@ -4,6 +4,8 @@ Each polynomial interpolates its function at the Chebyshev nodes of the interval
 is within a small factor of the minimax polynomial. Run: python3 coefficients.py (needs mpmath).
 """
 
+import struct
+
 from mpmath import asin, atan, atanh, cos, erf, erfc, exp, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt
 
 mp.dps = 60
@@ -34,6 +36,30 @@ def fit_weighted(name, function, weight, high, degree):
     print(f"{name}: error 2^{float(log(error, 2)):.1f}")
     for coefficient in solution:
         print(f"    {coefficient!r},")
+
+
+def to_single(x):
+    """The nearest 32-bit float."""
+    return mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
+
+
+def fit_single(name, function, weight, high, degree):
+    """The same with coefficients of 32 bits: each fit rounds one of them, and fits those after it again."""
+    nodes = [mpf(high) / 2 * (1 + cos(pi * (2 * i + 1) / (8 * degree))) for i in range(4 * degree)]
+    solution = []
+
+    def error(point):
+        return function(point) - sum(c * point**i for i, c in enumerate(solution))
+
+    for power in range(degree + 1):
+        system = matrix([[weight(node) * node**p for p in range(power, degree + 1)] for node in nodes])
+        values = matrix([weight(node) * error(node) for node in nodes])
+        solution.append(to_single(lu_solve(system.T * system, system.T * values)[0]))
+    points = [mpf(high) * i / 400 for i in range(1, 401)]
+    largest = max(abs(weight(p) * error(p)) for p in points)
+    print(f"{name}: error 2^{float(log(largest, 2)):.1f}")
+    for coefficient in solution:
+        print(f"    {float(coefficient)!r},")
 
 
 def exp_tail(r):
@@ -72,6 +98,11 @@ def atan_tail(z):
     """(atan(t) - t) / t^3 with z = t^2."""
     t = sqrt(z)
     return (atan(t) - t) / t**3 if z > 1e-12 else mpf(-1) / 3 + z / 5
+
+
+def atan_weight(z):
+    """By how much an error of atan_tail changes atan(t) / t, roughly."""
+    return z / (1 - z * mpf("0.215"))
 
 
 def asin_tail(z):
@@ -123,6 +154,8 @@ fit("COS_TAIL double", cos_tail, 0, QUARTER_PI, 5)
 
 fit("ATAN_TAIL", atan_tail, 0, (sqrt(2) - 1) ** 2 + mpf("0.0001"), 11)
 fit("ASIN_TAIL", asin_tail, 0, mpf("0.2501"), 12)
+fit_single("ATAN_TAIL single", lambda z: atan_tail(z) + 0.25, atan_weight, 1.0001, 8)
+fit_single("ASIN_TAIL single", asin_tail, lambda z: z, mpf("0.2501"), 4)
 fit("INVERSE_CUBE_ROOT", lambda r: r ** (mpf(-1) / 3), mpf("0.895"), mpf("1.105"), 4)
 fit_weighted("ERF_TAIL single", erf_tail, lambda z: 1, 0.2501, 3)
 fit_weighted("ERF_TAIL double", erf_tail, lambda z: 1, 0.2501, 8)

@@ -1,9 +1,11 @@
-//! Inverse trigonometric functions, computed in 64 bits: `asin`, `acos`, `atan`, `atan2`.
+//! Inverse trigonometric functions: `asin`, `acos`, `atan`, `atan2`. Those in 32 bits are in
+//! `single_inverse_trigonometric.rs`.
 
 use core::f64::consts::FRAC_PI_4;
 
 use super::pair::{Pair, two_sum, two_sum_ordered};
-use super::{clamp_keeping_nan, horner};
+use super::single_inverse_trigonometric as single;
+use super::{clamp_keeping_nan, horner, is_single};
 use crate::float::{copysign, is_inf, is_nan, max};
 use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
 
@@ -51,25 +53,25 @@ fn quarter_turns<F: FloatLane>(quarters: f64) -> Pair<F> {
 /// The arc sine; a NaN outside -1 ... 1.
 #[inline(always)]
 pub fn asin<F: FloatLane>(x: F) -> F {
-    F::narrow(asin_wide(x.widen()))
+    if is_single::<F>() { single::asin(x) } else { F::narrow(asin_wide(x.widen())) }
 }
 
 /// The arc cosine; a NaN outside -1 ... 1.
 #[inline(always)]
 pub fn acos<F: FloatLane>(x: F) -> F {
-    F::narrow(acos_wide(x.widen()))
+    if is_single::<F>() { single::acos(x) } else { F::narrow(acos_wide(x.widen())) }
 }
 
 /// The arc tangent.
 #[inline(always)]
 pub fn atan<F: FloatLane>(x: F) -> F {
-    F::narrow(atan_wide(x.widen()))
+    if is_single::<F>() { single::atan(x) } else { F::narrow(atan_wide(x.widen())) }
 }
 
 /// The angle of the point `(x, y)`, with all the special cases of C99 (annex F.9.1.4).
 #[inline(always)]
 pub fn atan2<F: FloatLane>(y: F, x: F) -> F {
-    F::narrow(atan2_wide(y.widen(), x.widen()))
+    if is_single::<F>() { single::atan2(y, x) } else { F::narrow(atan2_wide(y.widen(), x.widen())) }
 }
 
 crate::shared_by_recordings! {

@@ -15,8 +15,8 @@
 //! - `gamma/`: the logarithm of the gamma function, and its derivatives;
 //! - `hyperbolic.rs`: hyperbolic functions and their inverses;
 //! - `inverse_error_function.rs`: the inverse of the error function;
-//! - `inverse_trigonometric.rs`: inverse trigonometric functions: `asin`, `acos`, `atan`, `atan2`; computed
-//!   in 64 bits;
+//! - `inverse_trigonometric.rs`: inverse trigonometric functions: `asin`, `acos`, `atan`, `atan2`;
+//!   `single_inverse_trigonometric.rs`: those in 32 bits;
 //! - `log.rs`: logarithms: `log`, `log2`, `log10`, `log1p`, and a more precise one for `pow`;
 //! - `pair.rs`: unevaluated sums of two floats, with twice the precision of one;
 //! - `piecewise.rs`: piecewise polynomials: eight intervals for each power of two, with tables of
@@ -37,6 +37,7 @@ mod pair;
 mod piecewise;
 mod power;
 mod short_power;
+mod single_inverse_trigonometric;
 mod trigonometric;
 
 pub use error_function::{erf, erfc};
