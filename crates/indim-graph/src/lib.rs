@@ -62,8 +62,8 @@ pub use regions::limits::{
 };
 pub use regions::{Region, chosen_branch, loop_step};
 pub use sizes::{
-    GuardError, Guards, ShapedGraph, Size, SizeFacts, SliceBounds, SlicePadding, SymbolicCount,
-    SymbolicGraph, SymbolicShape, ValueAxis, count_of,
+    GuardError, Guards, ShapedGraph, Size, SizeFacts, SizeOrigin, SliceBounds, SlicePadding,
+    SymbolicCount, SymbolicGraph, SymbolicShape, ValueAxis, count_of,
 };
 pub use sorting::SortResult;
 pub use verify::{VerifyError, VerifyErrorKind, verify};

@@ -1,7 +1,7 @@
 //! Symbolic shapes follow values and axes through all passes.
 
-use indim_builder::{GraphBuilder, Reduction, Value};
-use indim_graph::{AxisSlice, ShapedGraph, SymbolicGraph};
+use indim_builder::{GraphBuilder, Index, Reduction, Value};
+use indim_graph::{AxisSlice, AxisWindow, ShapedGraph, SizeOrigin, SymbolicGraph};
 use indim_ops::{DType, ReduceOp};
 
 /// The graph of these outputs after all passes, with symbolic shapes.
@@ -58,4 +58,27 @@ fn numbers_equal_to_sizes_of_symbols_stay_numbers() {
     let transposed = b.transpose(&x, &[1, 0]).unwrap();
     let graph = shaped(&b, &[&transposed.exp(), &parts[0].exp(), &parts[1].exp(), &outer]);
     assert_eq!(output_shapes(&graph), ["[s1, s0]", "[67]", "[68]", "[67, 67]"]);
+}
+
+#[test]
+fn origins_of_sizes() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [4]).unwrap();
+    let of_x = SizeOrigin::Parameters(vec![(b.finish(&[&x]).unwrap().parameters()[0], 0)]);
+    let origin = |value: &Value, axis: usize| {
+        let graph = b.finish(&[value]).unwrap();
+        b.size_facts().origin(&graph, (graph.outputs()[0], axis))
+    };
+    let row = b.index(&x, &[Index::NewAxis, Index::Ellipsis]).unwrap().exp();
+    assert_eq!([origin(&row, 0), origin(&row, 1)], [SizeOrigin::One, of_x]);
+    // These sizes are 1 for this size of `x` alone.
+    let slice = Index::Slice { start: Some(3), stop: None, step: None };
+    let rest = b.index(&x, &[slice]).unwrap();
+    let rows = b.reshape_inferred(&x, [1, 4], Some(0)).unwrap();
+    let windows = b.window(&x, 0, AxisWindow::sliding(4)).unwrap();
+    let number = b.scalar(1.0f64);
+    let unit = b.broadcast_like(number, &[], &rows).unwrap() * &rows;
+    for value in [&rest, &rows, &windows, &unit, &(-&windows)] {
+        assert_eq!(origin(value, 0), SizeOrigin::Unknown);
+    }
 }

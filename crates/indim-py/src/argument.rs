@@ -13,6 +13,7 @@ use pyo3::types::{PyBool, PyComplex, PyDict, PyInt, PyList, PyString, PyTuple, P
 
 use crate::numpy_api::{NumpyArray, ObjectKind};
 use crate::operand::{Operand, OperandType, is_number};
+use crate::recorder::SizeUse;
 
 /// The maximum nesting depth of containers.
 const MAX_DEPTH: usize = 32;
@@ -146,13 +147,14 @@ impl<'py> Argument<'py> {
     }
 
     /// Whether a trace that was recorded for `expected` is valid for this argument: an array needs an
-    /// equal element type and rank, and equal sizes if the function read sizes (`has_used_sizes`).
-    pub(crate) fn has_type(&self, expected: &ArgumentType, has_used_sizes: bool) -> PyResult<bool> {
+    /// equal element type and rank, and sizes that `size_use` accepts.
+    pub(crate) fn has_type(&self, expected: &ArgumentType, size_use: SizeUse) -> PyResult<bool> {
         match (self, expected) {
             (Argument::Operand(operand), ArgumentType::Operand(expected)) => {
                 Ok(match (operand, expected) {
-                    (Operand::Array(array), OperandType::Array(of)) if !has_used_sizes => {
-                        array.dtype() == of.dtype && array.sizes().len() == of.shape.rank()
+                    (Operand::Array(array), OperandType::Array(of)) => {
+                        array.dtype() == of.dtype
+                            && size_use.accepts(array.sizes(), of.shape.sizes())
                     }
                     _ => operand.has_type(expected),
                 })
@@ -161,7 +163,7 @@ impl<'py> Argument<'py> {
                 is_equal(key, expected.bind(key.py()))
             }
             (Argument::Container(container), ArgumentType::Container { class, keys, items }) => {
-                container.has_type(class, keys, items, has_used_sizes)
+                container.has_type(class, keys, items, size_use)
             }
             _ => Ok(false),
         }
@@ -275,7 +277,7 @@ impl Container<'_> {
         class: &Py<PyType>,
         keys: &[Py<PyAny>],
         items: &[ArgumentType],
-        has_used_sizes: bool,
+        size_use: SizeUse,
     ) -> PyResult<bool> {
         let py = self.container.py();
         let has_same_structure = self.container.get_type().is(class)
@@ -290,7 +292,7 @@ impl Container<'_> {
             }
         }
         for (item, expected) in self.items.iter().zip(items) {
-            if !item.has_type(expected, has_used_sizes)? {
+            if !item.has_type(expected, size_use)? {
                 return Ok(false);
             }
         }

@@ -33,7 +33,7 @@ use crate::order::{order_name, parse_order};
 use crate::out::variant_into;
 use crate::parameters::{Keywords, ParameterDescription, Parameters};
 use crate::progress::with_setting;
-use crate::recorder::{ImplicitOperand, Recorder};
+use crate::recorder::{ImplicitOperand, Recorder, SizeUse};
 use crate::rules::{ExplanationTexts, explain_computation};
 use crate::run::run;
 use crate::structure::Structure;
@@ -45,8 +45,8 @@ const MAX_TRACES: usize = 64;
 /// The operations of a function for arguments of certain types.
 struct Trace {
     arguments: Vec<ArgumentType>,
-    /// Whether the function read sizes, so that the trace is valid only for equal sizes.
-    has_used_sizes: bool,
+    /// The sizes that the trace is valid for.
+    size_use: SizeUse,
     /// The guards on number arguments: the numbers for which the trace is valid.
     numbers: NumberProgram,
     /// The operands of the last parameters: captured arrays, and sizes that the function read as numbers.
@@ -146,11 +146,12 @@ impl CompiledFunction {
         let arguments = self.arguments(args)?;
         let known = self.trace(py, &arguments)?;
         let operands = known.operands(py, arguments)?;
-        if known.has_used_sizes || known.cached.variant(&operands, &[]).is_ok() {
+        if known.size_use == SizeUse::All || known.cached.variant(&operands, &[]).is_ok() {
             return Ok(None);
         }
         let arguments = self.arguments(args)?;
-        let trace = Arc::new(Trace { has_used_sizes: true, ..self.record(py, &arguments, None)? });
+        let trace =
+            Arc::new(Trace { size_use: SizeUse::All, ..self.record(py, &arguments, None)? });
         drop(self.insert(&trace, None));
         Ok(Some(trace))
     }
@@ -227,7 +228,7 @@ impl CompiledFunction {
         };
         Ok(Trace {
             arguments: arguments.iter().map(Argument::argument_type).collect(),
-            has_used_sizes: recorded.has_used_sizes,
+            size_use: recorded.size_use,
             numbers: recorded.numbers,
             implicit_operands: recorded.implicit_operands,
             captures: Captures::new(py, capture_descriptions)?,
@@ -265,7 +266,7 @@ impl Trace {
             return Ok(false);
         }
         for (argument, expected) in arguments.iter().zip(&self.arguments) {
-            if !argument.has_type(expected, self.has_used_sizes)? {
+            if !argument.has_type(expected, self.size_use)? {
                 return Ok(false);
             }
         }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use indim::graph::{Index, Literal};
 use indim::text::{Binding, NumberProgram, Numbers};
 use indim::{ArrayType, GraphBuilder, GraphError, RuleSet, Value};
-use indim_graph::PaddedWindow;
+use indim_graph::{PaddedWindow, SizeOrigin};
 use indim_text::{CallAttribute, CallOperand, RecordedCall};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,6 +25,10 @@ use crate::transformation::{Transformation, Transformed};
 
 /// Maximum number of operations of a function.
 const MAX_OPERATIONS: usize = 100_000;
+
+/// Maximum number of operations of a recording in which the origin of a size is searched: each search visits
+/// all of them.
+const MAX_SEARCHED_STEPS: usize = 1000;
 
 /// An operand that no argument of the function is.
 pub(crate) enum ImplicitOperand {
@@ -45,8 +49,8 @@ struct Recording {
     numbers: Numbers,
     /// The operands of the last parameters.
     implicit_operands: Vec<ImplicitOperand>,
-    /// Whether the function read sizes, so that the recording is valid for these sizes alone.
-    has_used_sizes: bool,
+    /// The sizes that the recording is valid for.
+    size_use: SizeUse,
 }
 
 /// Description of a value: its name, its text in messages, the name of its element type, its shape.
@@ -69,14 +73,44 @@ type RecordedBody<'py> = (Bound<'py, Recorder>, Vec<String>, Vec<String>, Vec<i6
 pub(crate) struct RecordedFunction {
     pub(crate) computation: Computation,
     pub(crate) implicit_operands: Vec<ImplicitOperand>,
-    pub(crate) has_used_sizes: bool,
+    pub(crate) size_use: SizeUse,
     /// The guards on number arguments: the numbers for which the recording is valid.
     pub(crate) numbers: NumberProgram,
+}
+
+/// What a function read of the sizes of its arguments, so that its recording is valid for equal ones alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SizeUse {
+    /// Nothing, or sizes that are inputs of the recording.
+    #[default]
+    None,
+    /// The size of a result, which a broadcast of an axis of size 1 would change: each size must be 1 if it
+    /// was.
+    Ones,
+    /// All sizes.
+    All,
+}
+
+impl SizeUse {
+    /// Whether the recording for arrays of the sizes `own` is valid for these sizes.
+    pub(crate) fn accepts(self, sizes: &[usize], own: &[usize]) -> bool {
+        let are_ones = || sizes.iter().zip(own).all(|(size, own)| (*size == 1) == (*own == 1));
+        match self {
+            SizeUse::None => sizes.len() == own.len(),
+            SizeUse::Ones => sizes.len() == own.len() && are_ones(),
+            SizeUse::All => sizes == own,
+        }
+    }
 }
 
 impl Recorder {
     fn recording(&self) -> MutexGuard<'_, Recording> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn use_at_least(&self, size_use: SizeUse) {
+        let mut recording = self.recording();
+        recording.size_use = recording.size_use.max(size_use);
     }
 
     /// Ends the recording.
@@ -86,7 +120,7 @@ impl Recorder {
         RecordedFunction {
             computation,
             implicit_operands: recording.implicit_operands,
-            has_used_sizes: recording.has_used_sizes,
+            size_use: recording.size_use,
             numbers: recording.numbers.program(),
         }
     }
@@ -107,13 +141,11 @@ impl Recorder {
 
     /// The recording so far of a function within this one, which goes on: several steps may transform it.
     fn copied(&self, function: &Bound<'_, Recorder>, outputs: Vec<String>) -> Computation {
-        let (computation, has_used_sizes) = {
+        let (computation, size_use) = {
             let recording = function.get().recording();
-            (recording.computation.clone(), recording.has_used_sizes)
+            (recording.computation.clone(), recording.size_use)
         };
-        if has_used_sizes {
-            self.use_sizes();
-        }
+        self.use_at_least(size_use);
         Computation { outputs, ..computation }
     }
 
@@ -140,9 +172,7 @@ impl Recorder {
     /// Ends the recording of a function within this one.
     fn function(&self, function: &Bound<'_, Recorder>, results: Vec<String>) -> Computation {
         let recorded = function.get().finish(results);
-        if recorded.has_used_sizes {
-            self.use_sizes();
-        }
+        self.use_at_least(recorded.size_use);
         recorded.computation
     }
 }
@@ -235,6 +265,35 @@ impl Recorder {
         added
             .map(|(name, value)| Ok((name, crate::argument::python_number(py, value)?)))
             .transpose()
+    }
+
+    /// The axes of parameters that have the size of an axis of a value for all sizes with which broadcasts
+    /// are the same, each with the parameter's name; none for an added axis of size 1. `None` if it is
+    /// unknown.
+    fn size_origin(&self, name: &str, axis: usize) -> Option<Vec<(String, usize)>> {
+        let recording = self.recording();
+        if recording.computation.parameters.iter().any(|parameter| parameter == name) {
+            return Some(vec![(name.to_owned(), axis)]);
+        }
+        let Some(Binding::Array(value)) = recording.values.get(name) else { return None };
+        if recording.computation.steps.len() > MAX_SEARCHED_STEPS {
+            return None;
+        }
+        let graph = recording.builder.finish(core::slice::from_ref(value)).ok()?;
+        match recording.builder.size_facts().origin(&graph, (graph.outputs()[0], axis)) {
+            SizeOrigin::Parameters(axes) => {
+                let index = |of| graph.parameters().iter().position(|parameter| *parameter == of);
+                let name = |of| Some(graph.parameter_name(index(of)?).to_owned());
+                axes.into_iter().map(|(of, axis)| Some((name(of)?, axis))).collect()
+            }
+            SizeOrigin::One => Some(Vec::new()),
+            SizeOrigin::Unknown => None,
+        }
+    }
+
+    /// Records that the function read the size of a result of broadcasts.
+    fn use_ones(&self) {
+        self.use_at_least(SizeUse::Ones);
     }
 
     /// The size of an axis of an argument as a number, which each call reads: its name and its present value.
@@ -383,7 +442,7 @@ impl Recorder {
 
     /// Records that the function reads sizes.
     fn use_sizes(&self) {
-        self.recording().has_used_sizes = true;
+        self.use_at_least(SizeUse::All);
     }
 }
 

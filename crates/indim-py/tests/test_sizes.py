@@ -456,3 +456,45 @@ def test_sizes_of_several_axes_and_arguments_are_those_of_a_fresh_trace():
                 assert result == fresh, (index, rows, columns, length)
             else:
                 np.testing.assert_array_equal(result, fresh, err_msg=f"{index} {x.shape} {length}")
+
+
+def test_sizes_of_results_are_numbers_of_the_program():
+    runs = []
+
+    @im.jit
+    def f(x, y):
+        runs.append(1)
+        z = (x + y) * 2
+        return z / z.shape[0] + z.size
+
+    def check(n, m):
+        x, y = np.arange(n * 1.0), np.arange(m * 1.0)
+        z = (x + y) * 2
+        np.testing.assert_array_equal(f(x, y), z / z.shape[0] + z.size)
+
+    for n in (5, 6, 9, 100, 2):
+        check(n, n)
+    assert len(runs) == 1
+    # Another broadcast has another size.
+    for n, m in ((5, 1), (1, 5), (1, 1), (7, 7), (1, 9), (9, 1), (0, 0), (0, 1), (3, 3)):
+        check(n, m)
+    with pytest.raises(ValueError):
+        f(np.ones(3), np.ones(4))
+
+
+def test_the_size_of_an_added_axis():
+    runs = []
+
+    @im.jit
+    def f(x):
+        runs.append(1)
+        column = x.sum(0)[None] + 1
+        windows = np.lib.stride_tricks.sliding_window_view(x, 2, axis=0)[..., 0]
+        return column * column.shape[0] + windows * windows.shape[0] + x.reshape(-1, 3).shape[0]
+
+    def expected(x):
+        return f.__wrapped__(x)
+
+    for n in (2, 3, 9, 4, 2):
+        x = np.arange(n * 3.0).reshape(n, 3)
+        np.testing.assert_array_equal(f(x), expected(x))

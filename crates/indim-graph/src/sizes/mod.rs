@@ -25,7 +25,7 @@ mod size;
 mod symbols;
 
 pub use counts::SymbolicCount;
-pub use facts::{SizeFacts, SliceBounds, SlicePadding, ValueAxis, count_of};
+pub use facts::{SizeFacts, SizeOrigin, SliceBounds, SlicePadding, ValueAxis, count_of};
 pub use guards::{GuardError, Guards};
 pub use resize::SymbolicGraph;
 pub use shaped::ShapedGraph;

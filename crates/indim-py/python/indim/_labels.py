@@ -16,6 +16,7 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasIndex, PandasMultiIndex
 
+from . import _open_labels
 from ._statics import key as static_key
 
 #: Labels of at most this size in bytes are compared; tracing again costs less than comparing more.
@@ -37,13 +38,37 @@ def of_call(arguments):
     xarray's options."""
     keys = _Keys()
     leaves = tuple(keys.labelled(leaf) if _is_labelled(leaf) else None for leaf in arguments.leaves)
+    return _hashable((leaves, *_of_others(arguments)))
+
+
+def _of_others(arguments):
     static = tuple(static_key(value) for value in arguments.static)
-    key = leaves, arguments.structure, static, tuple(xr.get_options().mapping.values())
+    return arguments.structure, static, tuple(xr.get_options().mapping.values())
+
+
+def _hashable(key):
     try:
         hash(key)
     except TypeError as error:
         raise NoKeyError from error
     return key
+
+
+def of_open_call(arguments):
+    """The key of a call whose labels may be open (`_open_labels.py`), without lengths and labels of indexes;
+    and the groups of their indexes.
+
+    Raises:
+        NoKeyError: If they may not be open.
+    """
+    if not _open_labels.may_be_open(filter(_is_labelled, arguments.leaves)):
+        raise NoKeyError
+    keys, groups = _Keys(), _open_labels.groups_of(arguments.leaves)
+    leaves = tuple([
+        keys.open(leaf, of_leaf) if _is_labelled(leaf) else None
+        for leaf, of_leaf in zip(arguments.leaves, groups)
+    ])
+    return _hashable((_open_labels.OpenLabels, leaves, *_of_others(arguments))), groups
 
 
 def arrays_among(objects):
@@ -154,6 +179,23 @@ class _Keys:
             (type(name), name, self.variable(it, name not in indexes)) for name, it in coordinates.items()
         ])
         return type(value), own_key, coordinates, self._indexes(indexes)
+
+    def open(self, value, groups):
+        """A DataArray whose indexes are open."""
+        variable, indexes = value.variable, value._indexes
+        own_key = type(value.name), value.name, variable.dims, variable.dtype
+        coordinates = tuple([
+            (type(name), name, *self._description(it), groups.get(name))
+            if name in indexes
+            else (type(name), name, self.variable(it, with_elements=True))
+            for name, it in value._coords.items()
+        ])
+        types = tuple([(name, type(index.index), index.coord_dtype) for name, index in indexes.items()])
+        return own_key, self._description(variable), coordinates, types
+
+    def _description(self, variable):
+        attributes, encoding = self._attributes(variable._attrs), self._encoding(variable._encoding)
+        return variable.dims, variable.dtype, attributes, encoding
 
     def variable(self, variable, with_elements):
         elements = self._elements(variable) if with_elements else None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import cmath
 import math
 import operator
+import sys
 
 import numpy as np
 
@@ -24,6 +25,9 @@ _COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
 
 #: Bits of whole numbers in the compiled part, which computes with 128-bit integers.
 _MAX_BITS = 127
+
+#: The module of xarray that aligns arrays, in all versions.
+_ALIGNMENTS = ("xarray.structure.alignment", "xarray.core.alignment")
 
 _PLAIN = {
     **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv},
@@ -72,6 +76,12 @@ class Number:
             result = self._recording.recorder(self._name).record_number("-", [self._name])
         return -self._plain() if result is None or result[0] is None else Number(self._recording, *result)
 
+    def __hash__(self):
+        # The alignment of xarray collects sizes in sets: equal ones are compared, others are an error of it.
+        if sys._getframe(1).f_globals.get("__name__") in _ALIGNMENTS:
+            return hash(self._value)
+        return hash(self._plain())
+
     def __pos__(self):
         return self
 
@@ -79,8 +89,9 @@ class Number:
         return self != 0
 
     def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
+        # xarray asks for attributes that no number has.
+        if name.startswith("_") or not hasattr(type(self._value), name):
+            raise AttributeError(f"{type(self._value).__name__!r} object has no attribute {name!r}")
         return getattr(self._plain(), name)
 
     def __copy__(self):
@@ -142,7 +153,7 @@ def _use(function):
 
 
 for _name, _function in {
-    **{"int": int, "float": float, "index": operator.index, "hash": hash, "str": str, "repr": repr},
+    **{"int": int, "float": float, "index": operator.index, "str": str, "repr": repr},
     **{"format": format, "round": round, "abs": abs, "invert": operator.invert, "divmod": divmod},
     **{"trunc": math.trunc, "floor": math.floor, "ceil": math.ceil},
     "rdivmod": lambda x, y: divmod(y, x),

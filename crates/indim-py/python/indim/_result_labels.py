@@ -6,17 +6,13 @@ from which xarray took it. No part of a template is in a result, so changes of a
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 import xarray as xr
 from xarray.indexes import PandasIndex, PandasMultiIndex
 
+from ._label_copies import copied_dict, with_data
 from ._lookups import elements
-
-#: Types of attributes that cannot be changed in place.
-_IMMUTABLE = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype)
-
+from ._open_labels import OpenIndex
 
 class ResultLabels:
     """The labels of one result.
@@ -54,20 +50,20 @@ class ResultLabels:
         if template is None:
             return arrays[None]
         if not has_coordinates(template):
-            return _with_data(template, arrays[None])
+            return with_data(template, arrays[None])
         indexes, variables = self._indexes(leaves)
         for name, variable in variables_of(template).items():
             if name in arrays:
-                variables[name] = _with_data(variable, arrays[name])
+                variables[name] = with_data(variable, arrays[name])
             elif name not in variables:
                 variables[name] = _copied(variable)
         # The order of coordinates and indexes is visible.
         variables = {name: variables[name] for name in variables_of(template)}
         indexes = {name: indexes[name] for name in template._indexes}
         if isinstance(template, xr.Dataset):
-            attrs, encoding = _copied_dict(template._attrs), _copied_dict(template._encoding)
+            attrs, encoding = copied_dict(template._attrs), copied_dict(template._encoding)
             return template._replace(variables, indexes=indexes, attrs=attrs, encoding=encoding)
-        variable = _with_data(template.variable, arrays[None])
+        variable = with_data(template.variable, arrays[None])
         return type(template)(variable, variables, name=template.name, indexes=indexes, fastpath=True)
 
     def _indexes(self, leaves):
@@ -80,12 +76,12 @@ class ResultLabels:
                 # Variables over other indexes are copied like those without an index.
                 continue
             for name, variable in copied.create_variables(over_index).items():
-                variables[name] = _with_data(over_index[name], variable._data)
+                variables[name] = with_data(over_index[name], variable._data)
         of_template = variables_of(self._template)
         for name, position in self._sources.items():
             leaf = leaves[position]
             indexes[name] = leaf._indexes[name]
-            variables[name] = _with_data(of_template[name], variables_of(leaf)[name]._data)
+            variables[name] = with_data(of_template[name], variables_of(leaf)[name]._data)
         return indexes, variables
 
 
@@ -102,7 +98,7 @@ def variables_of(value):
 
 def _source(index, name, leaves):
     """The position of an argument that has this index under this name; ``None`` if no argument has it."""
-    if type(index) not in (PandasIndex, PandasMultiIndex):
+    if type(index) not in (PandasIndex, PandasMultiIndex, OpenIndex):
         return None
     for position, leaf in enumerate(leaves):
         if not has_coordinates(leaf) or name not in leaf._indexes:
@@ -115,6 +111,8 @@ def _source(index, name, leaves):
 
 
 def _are_alike(index, other):
+    if type(index) is OpenIndex:
+        return index.equals(other)
     if index.index is not other.index or index.dim != other.dim:
         return False
     if isinstance(index, PandasMultiIndex):
@@ -122,29 +120,9 @@ def _are_alike(index, other):
     return index.coord_dtype == other.coord_dtype
 
 
-def _with_data(variable, data):
-    """A variable with other elements, and attributes of its own."""
-    attrs, encoding = _copied_dict(variable._attrs), _copied_dict(variable._encoding)
-    return type(variable)(variable._dims, data, attrs, encoding, fastpath=True)
-
-
 def _copied(variable):
     """A variable whose elements are copied, too."""
     data = variable._data
     if type(data) is np.ndarray and not data.dtype.hasobject:
-        return _with_data(variable, data.copy())
+        return with_data(variable, data.copy())
     return variable.copy(deep=True)
-
-
-def _copied_dict(attributes):
-    if not attributes:
-        return None
-    if all(map(_is_immutable, attributes.values())):
-        return dict(attributes)
-    return copy.deepcopy(attributes)
-
-
-def _is_immutable(value):
-    if isinstance(value, tuple):
-        return all(map(_is_immutable, value))
-    return isinstance(value, _IMMUTABLE)

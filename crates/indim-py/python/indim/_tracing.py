@@ -76,7 +76,7 @@ class Recording:
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
         *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
-        *("_origins", "written_arrays", "written_array", "frames", "probe"),
+        *("_origins", "written_arrays", "written_array", "frames", "probe", "gives_sizes"),
     )
 
     def __init__(self, recorder, function, outer=None, written_arrays=()):
@@ -87,6 +87,8 @@ class Recording:
         self.depth = 0 if outer is None else outer.depth + 1
         #: The array namespace of traced values, if not indim.
         self.namespace = None if outer is None else outer.namespace
+        #: Whether xarray gets the sizes of traced values as numbers that may differ at the next call.
+        self.gives_sizes = False
         self.sources = []
         #: ``(source, removed)`` of each parameter, by name.
         self._origins = {}
@@ -157,18 +159,33 @@ class Recording:
         return self.parameter(self.outer.lift(value)) if isinstance(value, Tracer) else value
 
     def size_of(self, tracer, axis):
-        """The size of an axis of a value of this recording: a :class:`Number` if the value is an argument of
-        the compiled function, or stands for one; otherwise plain, for a program valid for these sizes alone.
-        """
-        recording, value, axis_there = self, tracer, axis
-        while recording.outer is not None and value._name in recording._origins:
-            value, removed = recording._origins[value._name]
-            axis_there += removed is not None and axis_there >= removed
-            recording = value._recording
-        found = None
-        if recording.outer is None:
-            found = recording.recorder(value._value_text).size(value._name, axis_there)
-        return tracer._used_shape()[axis] if found is None else Number(recording, *found)
+        """The size of an axis of a value of this recording: a :class:`Number` if it is that of an argument of
+        the compiled function; otherwise plain, for a program valid for these sizes alone."""
+        found = self._size(tracer._name, axis)
+        return tracer._used_shape()[axis] if found is None else found
+
+    def _size(self, name, axis):
+        """The size of an axis of the value called ``name``, as the size of an argument; 1 for an added axis;
+        None if its origin is unknown."""
+        places = self.recorder(name).size_origin(name, axis)
+        sizes = None if places is None else [self._size_of_parameter(*place) for place in places]
+        if sizes is None or any(size is None for size in sizes):
+            return None
+        if places != [(name, axis)]:
+            # The value has this size as long as the broadcasts that made it are the same.
+            self.outermost().recorder(name).use_ones()
+        # Each comparison is a guard of the program.
+        are_equal = all([other is sizes[0] or other == sizes[0] for other in sizes])
+        return None if not are_equal else sizes[0] if sizes else 1
+
+    def _size_of_parameter(self, name, axis):
+        if self.outer is None:
+            found = self.recorder(name).size(name, axis)
+            return None if found is None else Number(self, *found)
+        if name not in self._origins:
+            return None
+        source, removed = self._origins[name]
+        return source._recording._size(source._name, axis + (removed is not None and axis >= removed))
 
     def as_function(self, results):
         """The recorded function for a step of the recorder around: its recorder, and the names of its results
@@ -260,6 +277,10 @@ def _is_library(frame):
     return _captured.is_library(frame.f_globals.get("__name__"))
 
 
+def _is_of_xarray(frame):
+    return frame.f_globals.get("__name__", "").startswith("xarray.")
+
+
 #: Maximum number of parts of a traced array that Python iterates over: each adds operations to the program.
 LONGEST_ITERATION = 64
 
@@ -340,14 +361,16 @@ class Tracer:
 
     @property
     def shape(self):
-        if _is_library(sys._getframe(1)):
-            return self._used_shape()
-        return self._shape_numbers()
+        return self._used_shape() if self._has_plain_sizes(sys._getframe(1)) else self._shape_numbers()
 
     @shape.setter
     def shape(self, shape):
         text = self._text_of_operand()
         raise AttributeError(f"the shape of a traced value is fixed: write y = {text}.reshape({shape})")
+
+    def _has_plain_sizes(self, frame):
+        """Whether the code of a frame gets plain sizes."""
+        return _is_library(frame) and not (self._recording.gives_sizes and _is_of_xarray(frame))
 
     def _shape_numbers(self):
         """The sizes as numbers that may differ at the next call, as far as they are those of arguments."""
@@ -361,8 +384,8 @@ class Tracer:
 
     @property
     def size(self):
-        is_library = _is_library(sys._getframe(1))
-        return math.prod(self._used_shape() if is_library else self._shape_numbers())
+        has_plain_sizes = self._has_plain_sizes(sys._getframe(1))
+        return math.prod(self._used_shape() if has_plain_sizes else self._shape_numbers())
 
     def __len__(self):
         if not self._shape:

@@ -26,6 +26,7 @@ from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
 from ._lookups import Lookup
+from ._open_labels import LabelsReadError, OpenLabels
 from ._result_labels import ResultLabels, has_coordinates, variables_of
 from ._signatures import ADAPTED
 from ._tracing import Tracer
@@ -50,6 +51,12 @@ def call(compiled, function, arguments, out):
     for leaf, name in zip(arguments.leaves, arguments.names):
         _variables(leaf, name)
     try:
+        key, groups = _labels.of_open_call(arguments)
+        return _call_with_open_labels(compiled, function, arguments, key, groups)
+    except (_labels.NoKeyError, LabelsReadError):
+        # The program is one for these labels alone.
+        pass
+    try:
         key = _labels.of_call(arguments)
     except _labels.NoKeyError:
         key = None
@@ -62,6 +69,42 @@ def call(compiled, function, arguments, out):
     if key is not None and program is not cached:
         _cache_program(compiled._labelled, key, program)
     return results
+
+
+def _call_with_open_labels(compiled, function, arguments, key, groups):
+    """The results of a program for all labels of the arguments.
+
+    Raises:
+        LabelsReadError: If the function reads labels, or fails.
+    """
+    program = cached = compiled._labelled.get(key)
+    if program is None or not program.is_current():
+        program = _Program(compiled, function, arguments, groups=groups)
+    try:
+        results = program(arguments)
+    except Exception as error:
+        # The function runs once more, for these labels alone, and raises its own errors then.
+        if cached is None:
+            _cache_program(compiled._labelled, key, _NoProgram(next(_uses)))
+        raise LabelsReadError from error
+    program.last_use = next(_uses)
+    if program is not cached:
+        _cache_program(compiled._labelled, key, program)
+    return results
+
+
+class _NoProgram:
+    """Takes the place of a program for all labels if the function reads them."""
+
+    def __init__(self, last_use):
+        self.last_use = last_use
+
+    def is_current(self):
+        return True
+
+    def __call__(self, arguments):
+        self.last_use = next(_uses)
+        raise LabelsReadError
 
 
 def _run(program, compiled, function, arguments):
@@ -95,10 +138,12 @@ def _cache_program(programs, key, program):
 
 
 class _Program:
-    """The program of a function for labelled arrays with the same labels."""
+    """The program of a function for labelled arrays with the same labels; with ``groups`` of their indexes,
+    for all labels that are equal as these are."""
 
-    def __init__(self, compiled, function, arguments, takes_coordinates=False):
+    def __init__(self, compiled, function, arguments, takes_coordinates=False, groups=None):
         self._function, self._arguments = function, arguments.without_leaves()
+        self._groups = groups
         #: Whether the function computes with coordinates in Dask's chunks; otherwise they stay unchanged.
         self.takes_coordinates = takes_coordinates
         self._coordinates = [
@@ -159,11 +204,9 @@ class _Program:
             if isinstance(array, Tracer):
                 # xarray then calls NumPy's functions, which are all traced; the array API has fewer.
                 array._recording.namespace = np
-        arrays = iter(arrays)
-        rebuilt = [
-            _with_arrays(leaf, [next(arrays) for _ in range(count)], names)
-            for leaf, count, names in zip(self._leaves, self._counts, self._coordinates)
-        ]
+                array._recording.gives_sizes = self._groups is not None
+        labels_of_trace = None if self._groups is None else OpenLabels()
+        rebuilt = self._rebuilt(iter(arrays), labels_of_trace)
         try:
             results = self._function(*self._arguments.with_leaves(rebuilt))
         except (IndimError, InternalError, ForeignArrayError):
@@ -180,10 +223,29 @@ class _Program:
             own = _numeric(value) if isinstance(value, xr.Dataset) else [None]
             names = [*own, *coordinates]
             tables = _tables(value, names)
-            labels.append(ResultLabels(_template(value, coordinates), value, names, rebuilt, tables))
+            template = (
+                _template(value, coordinates)
+                if labels_of_trace is None
+                else labels_of_trace.template(value)
+            )
+            labels.append(ResultLabels(template, value, names, rebuilt, tables))
+        if labels_of_trace is not None and labels_of_trace.are_read:
+            raise LabelsReadError
         self._results = _Results(kind, keys, labels)
         self._note_captured()
         return dict(zip(itertools.chain([self._results], itertools.count()), outputs))
+
+    def _rebuilt(self, arrays, labels):
+        """The arguments with these arrays, and with open labels if ``labels`` are those of the trace."""
+        if labels is None:
+            return [
+                _with_arrays(leaf, [next(arrays) for _ in range(count)], names)
+                for leaf, count, names in zip(self._leaves, self._counts, self._coordinates)
+            ]
+        return [
+            next(arrays) if leaf is None else labels.argument(leaf, groups, next(arrays))
+            for leaf, groups in zip(self._leaves, self._groups)
+        ]
 
     def _note_captured(self):
         objects = _labels.arrays_among(_captured.reachable_objects(self._search_root))

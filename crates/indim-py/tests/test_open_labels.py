@@ -1,0 +1,149 @@
+"""Functions of labelled arrays that read no labels: one program serves all labels and lengths."""
+
+import numpy as np
+import pytest
+
+import indim
+
+pd = pytest.importorskip("pandas")
+xr = pytest.importorskip("xarray")
+
+
+def made(length, start=0, lat=3, **kwargs):
+    data = np.random.default_rng(length + 7 * start).uniform(1, 2, [length, lat])
+    coords = {"time": start + np.arange(length), "lat": np.arange(lat) / 2}
+    return xr.DataArray(data, dims=("time", "lat"), coords=coords, name="t", attrs={"units": "K"}, **kwargs)
+
+
+def counted(function):
+    """The compiled function, and a list with an entry for each trace."""
+    runs = []
+
+    def traced(*arguments):
+        runs.append(1)
+        return function(*arguments)
+
+    return indim.jit(traced), runs
+
+
+def check(f, function, *arguments):
+    result, expected = f(*arguments), function(*arguments)
+    xr.testing.assert_allclose(result, expected, rtol=1e-13)
+    assert result.name == expected.name and result.attrs == expected.attrs
+    for name, index in expected.xindexes.items():
+        assert type(result.xindexes[name]) is type(index)
+        pd.testing.assert_index_equal(result.indexes[name], expected.indexes[name])
+    return result
+
+
+LABEL_FREE = {
+    "elementwise": lambda x: np.exp(x) * 2 + x,
+    "anomaly": lambda x: x - x.mean("time"),
+    "standardised": lambda x: (x - x.mean("time")) / x.std("time"),
+    "normalised": lambda x: x / x.sum("lat"),
+    "where": lambda x: xr.where(x > 1.5, x, 0.0),
+    "transposed": lambda x: (x.T + 1).max("time"),
+    "a size": lambda x: x.sum("time") / x.sizes["time"],
+}
+
+
+@pytest.mark.parametrize("name", LABEL_FREE)
+def test_one_trace_serves_all_labels_and_lengths(name):
+    f, runs = counted(LABEL_FREE[name])
+    for length, start in ((5, 0), (5, 3), (8, 3), (1000, -1), (2, 0), (17, 0)):
+        check(f, LABEL_FREE[name], made(length, start))
+    dates = made(6).assign_coords(time=pd.date_range("2000-01-01", periods=6))
+    for days in (0, 1, 400):
+        check(f, LABEL_FREE[name], dates.assign_coords(time=dates.time + np.timedelta64(days, "D")))
+    assert len(runs) == 2, "one for each type of labels"
+
+
+@pytest.mark.parametrize("name", LABEL_FREE)
+def test_special_lengths(name):
+    f = indim.jit(LABEL_FREE[name])
+    rng = np.random.default_rng(1)
+    for length, lat in ((4, 3), (1, 3), (3, 1), (1, 1), (4, 4), *rng.integers(1, 9, (12, 2)).tolist()):
+        check(f, LABEL_FREE[name], made(length, lat=lat))
+
+
+def test_the_length_zero():
+    f = indim.jit(lambda x: x * 2 + 1)
+    for length in (3, 0, 4):
+        check(f, lambda x: x * 2 + 1, made(length))
+
+
+READS_LABELS = {
+    "a label": lambda x: x.sel(time=x.time[1].item()),
+    "a position": lambda x: x.isel(time=slice(1, None)),
+    "values": lambda x: x * x.time,
+    "values as an array": lambda x: x + x.time.values.max(),
+    "truth values of labels": lambda x: x.where(x.time > 3),
+    "a difference of neighbours": lambda x: x - x.shift(time=1),
+    "a branch by labels": lambda x: x * 2 if x.indexes["time"][0] > 2 else x + 1,
+    "a branch by the length": lambda x: x * 2 if x.sizes["time"] > 5 else x + 1,
+    "a branch by a size": lambda x: x * 2 if len(x.time) > 5 else x + 1,
+    "aligned to a part": lambda x: x + x[1:-1],
+    "a dimension renamed": lambda x: x.rename(time="t") * 2,
+    "new labels": lambda x: x.assign_coords(time=x.time + 1) * 2,
+    "groups": lambda x: x.groupby(x.time % 2).mean(),
+    "text": lambda x: x.assign_attrs(times=str(x.time.values), sizes=str(x.sizes["time"])),
+    "an index as the result": lambda x: x.time * 1,
+}
+
+
+@pytest.mark.parametrize("name", READS_LABELS)
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_labels_that_are_read(name):
+    f = indim.jit(READS_LABELS[name])
+    for length, start in ((4, 0), (4, 3), (8, 3), (8, 0), (4, 0), (5, 3)):
+        check(f, READS_LABELS[name], made(length, start))
+
+
+def test_equal_labels_of_several_arrays():
+    def product(x, y):
+        return x * y
+
+    f, runs = counted(product)
+    for length, start in ((5, 0), (9, 4), (6, 2)):
+        x = made(length, start)
+        check(f, product, x, made(length, start) * 3)
+    assert len(runs) == 1
+    # Labels that are not equal meet at those in common.
+    for length in (5, 6):
+        check(f, product, made(length, 0), made(length, 1))
+        check(f, product, made(length, 0), made(length, 0))
+    # Without a dimension of the other array, and with labels of another name.
+    check(f, product, made(5, 1), made(5, 1).mean("lat"))
+    check(f, product, made(7, 1), made(7, 1).mean("lat"))
+    check(f, product, made(3, 1), made(3, 1).rename(time="t", lat="l"))
+    check(f, product, made(4, 1), made(3, 1).rename(time="t", lat="l"))
+
+
+def test_dimensions_without_labels():
+    def product(x, y):
+        return x * y + x.sum("time")
+
+    f, runs = counted(product)
+    for length in (5, 9, 6):
+        x = made(length).drop_vars(["time", "lat"])
+        check(f, product, x, x[:, 0] * 2)
+    assert len(runs) == 1
+    with pytest.raises(ValueError):
+        f(x, x[1:, 0])
+
+
+def test_arrays_from_outside_keep_their_labels():
+    weights = made(3).mean("time")
+    f = indim.jit(lambda x: x * weights)
+    for lat in (3, 2, 3):
+        check(f, lambda x: x * weights, made(4, lat=lat))
+
+
+def test_changes_of_a_result_or_argument_stay_its_own():
+    x = made(4).assign_attrs(list=[1])
+    f = indim.jit(lambda x: x * 1 if x.attrs["list"].append(2) else x * 2)
+    with xr.set_options(keep_attrs=True):
+        f(x).attrs["list"].append(3)
+        assert x.attrs["list"] == [1]
+        later = f(made(6).assign_attrs(list=[1]))
+    assert later.attrs["list"] == f.__wrapped__(made(6).assign_attrs(list=[1])).attrs["list"]
