@@ -42,10 +42,12 @@ _PLAIN = {
 class Number:
     """Stands for a Python number while a function is traced."""
 
-    __slots__ = ("_recording", "_name", "_value")
+    __slots__ = ("_recording", "_name", "_value", "_made_of")
 
-    def __init__(self, recording, name, value):
+    def __init__(self, recording, name, value, made_of=None):
         self._recording, self._name, self._value = recording, name, value
+        #: The operator and the operands that gave the number, if it is no input.
+        self._made_of = made_of
 
     @property
     def __class__(self):
@@ -67,7 +69,8 @@ class Number:
             result = recorder.record_number(symbol, names)
             if result is not None:
                 name, value = result
-                return value if name is None else Number(self._recording, name, value)
+                made_of = symbol, x, y
+                return value if name is None else Number(self._recording, name, value, made_of)
         return _PLAIN[symbol](plain_value(x), plain_value(y))
 
     def __neg__(self):

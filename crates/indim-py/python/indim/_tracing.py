@@ -908,7 +908,12 @@ class Tracer:
     def reshape(self, *shape, order="C", copy=None):
         if order not in ("C", "F"):
             raise TypeError(f"order={order!r} depends on how arrays lie in memory: write 'C' or 'F'")
-        shape = _arrays.integers(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+        shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        if type(shape) in (tuple, list) and any(type(size) is Number for size in shape):
+            from ._slices_by_sizes import reshape
+
+            shape = reshape(self, shape)
+        shape = _arrays.integers(shape)
         if order == "F":
             return self.T.reshape(shape[::-1]).T
         return self._call("reshape", [(None, shape)])

@@ -6,7 +6,8 @@ import operator
 
 import numpy as np
 
-from . import _functions, _masks, _padding, _shape_functions, _traced_sizes, _view_functions
+from . import _functions, _masks, _padding, _shape_functions, _slices_by_sizes, _traced_sizes
+from . import _view_functions
 from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, innermost
 
@@ -25,6 +26,12 @@ def _getitem(x, key):
         return _traced_sizes.getitem(x, keys)
     if any(map(_masks.is_mask, keys)):
         return _masks.getitem(x, keys)
+    if _slices_by_sizes.are_by_sizes(keys):
+        keys = _slices_by_sizes.keys_from_end(x, keys)
+        if x.ndim == len(keys) == 1 and _slices_by_sizes.are_by_sizes(keys):
+            found = _slices_by_sizes.getitem(x, *keys)
+            if found is not None:
+                return found
     items = tuple(_item(x, key) for key in keys)
     return x._call("[]", [(None, items)])
 
