@@ -112,3 +112,19 @@ def test_writes_are_seen_as_in_numpy():
 
     with pytest.raises(ValueError, match="shares memory"):
         indim.jit(into_the_part)(np.arange(6.0))
+
+
+@pytest.mark.parametrize("position", [0, 1, 3, -1, -3])
+@pytest.mark.parametrize("values", [7.5, [7.5], [7.5, 8.5], []])
+def test_an_insertion(position, values):
+    f = indim.jit(lambda x: np.insert(x, position, values) * 2)
+    for length in (6, 7, 100, 12, 3, 2, 1, 0, 9):
+        x = np.arange(length * 1.0)
+        try:
+            expected = np.insert(x, position, values) * 2
+        except IndexError:
+            with pytest.raises(IndexError):
+                f(x)
+            continue
+        np.testing.assert_array_equal(f(x), expected)
+    assert f.trace_count <= 2

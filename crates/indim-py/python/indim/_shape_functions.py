@@ -221,10 +221,17 @@ def _insert(arr, obj, values, axis=None):
     values = values if isinstance(values, Tracer) else np.asarray(plain_value(values), arr.dtype)
     if axis is None:
         arr, axis = np.ravel(arr), 0
+    if isinstance(arr, Tracer) and arr.ndim == 1 and values.ndim <= 1 and type(obj) is int:
+        size = arr._shape_numbers()[0]
+        if axis in (0, -1) and -size <= obj <= size:
+            # The sizes of the program follow from that of the array.
+            return np.concatenate([arr[:obj], values.reshape(-1).astype(arr.dtype), arr[obj:]])
     axis, indices = axis_index(axis, arr.ndim), _positions_of(obj, arr.shape[axis])
     if values.ndim < arr.ndim:
         values = values.reshape((1,) * (arr.ndim - values.ndim) + tuple(values.shape))
     if indices.ndim == 0:
+        # NumPy's error of a position out of range, also without values.
+        np.insert(np.empty(arr.shape[axis], bool), indices, False)
         # The first axis of the values goes along the axis.
         values = np.moveaxis(values, 0, axis)
     count = values.shape[axis] if indices.size == 1 else indices.size
