@@ -4,7 +4,7 @@ use super::exp::exponential_of_pair;
 use super::log::log_accurate;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::short_power::{is_short_exponent, short_power};
-use super::{by_width, horner, power_of_two};
+use super::{by_width, float_of_small, horner, is_single, power_of_two};
 use crate::float::{copysign, is_finite, is_inf, is_nan, max, min};
 use crate::lane::{BoolLane, FloatBits, FloatLane, IntLane, Lane};
 
@@ -83,13 +83,42 @@ const INVERSE_CUBE_ROOT: [f64; 5] = [
     0.14557617951431479,
 ];
 
-/// The cube root, with the sign of `x`; computed in 64 bits.
+/// The cube root, with the sign of `x`.
 #[inline(always)]
 pub fn cbrt<F: FloatLane>(x: F) -> F {
-    let x = x.widen();
-    let magnitude = copysign(cube_root(x.abs()), x);
-    let is_ordinary = is_finite(x).and(x.equal(F::Wide::constant(0.0)).not());
-    F::narrow(F::Wide::select(is_ordinary, magnitude, x))
+    let magnitude = if is_single::<F>() {
+        single_cube_root(x.abs())
+    } else {
+        F::narrow(cube_root(x.abs().widen()))
+    };
+    let is_ordinary = is_finite(x).and(x.equal(F::constant(0.0)).not());
+    F::select(is_ordinary, copysign(magnitude, x), x)
+}
+
+/// The cube root of a positive number of 32 bits. The method is that of [`cube_root`]; the last step is one
+/// of Newton's rule, and takes the inverse root in place of a quotient.
+#[inline(always)]
+fn single_cube_root<F: FloatLane>(x: F) -> F {
+    // The residual of a small number would be subnormal, the cube of the root of a large one may be infinite:
+    // they are multiplied by 2^60 and by 1/8.
+    let is_small = x.less(F::constant(8.271806125530277e-25));
+    let by_scale =
+        |small: f64, other: f64| F::select(is_small, F::constant(small), F::constant(other));
+    let scaled = x.mul(by_scale(1.152921504606847e18, 0.125));
+    // The upper 22 bits of the pattern, divided by -3 as a float, whose last bits are then an integer.
+    let dropped = F::Bits::constant(9);
+    let upper = float_of_small::<F>(scaled.to_bits().shr_logical(dropped));
+    let pattern = F::constant(-1.0 / 3.0).mul_add(upper, F::constant(12_582_912.0 + 2_773_240.0));
+    let guess = F::from_bits(pattern.to_bits().shl(dropped)).abs();
+    let ratio = scaled.mul(guess).mul(guess.mul(guess));
+    let inverse = guess.mul(horner(ratio, &INVERSE_CUBE_ROOT));
+    let inverse_square = inverse.mul(inverse);
+    let root = scaled.mul(inverse_square);
+    let square = two_product(root, root);
+    let cube = two_product(square.high, root);
+    let residual = scaled.sub(cube.high).sub(square.low.mul_add(root, cube.low));
+    let step = residual.mul(inverse_square).mul(F::constant(1.0 / 3.0));
+    root.add(step).mul(by_scale(9.5367431640625e-7, 2.0))
 }
 
 /// The cube root of a positive number.
