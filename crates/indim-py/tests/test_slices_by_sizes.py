@@ -128,3 +128,19 @@ def test_an_insertion(position, values):
             continue
         np.testing.assert_array_equal(f(x), expected)
     assert f.trace_count <= 2
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+def test_a_median(dtype):
+    f = indim.jit(lambda x: (np.median(x), np.median(x, axis=0, keepdims=True), np.nanmedian(x)))
+    g = indim.jit(lambda x: np.median(x))
+    rng = np.random.default_rng(1)
+    for length in (6, 7, 100, 12, 3, 2, 1, 9, *rng.integers(2, 200, 20).tolist()):
+        x = rng.normal(0, 100, length).astype(dtype)
+        for result, expected in zip((*f(x), g(x)), (*f.__wrapped__(x), np.median(x))):
+            np.testing.assert_array_equal(result, expected)
+            assert result.shape == expected.shape
+        if dtype != "i4":
+            x[length // 3] = np.nan
+            assert np.isnan(g(x))
+    assert g.trace_count <= 3, "one for each remainder, and one for a single element"

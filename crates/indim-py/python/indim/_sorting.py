@@ -12,6 +12,7 @@ from . import _arrays, _functions
 from ._advice import refuse_given
 from ._functions import asarray
 from ._indim import _view_functions
+from ._numbers import Number
 from ._shape_functions import axis_indices
 from ._tracing import ARRAY_FUNCTIONS, Tracer, implements
 
@@ -221,6 +222,9 @@ def _rows(x, axis, keepdims):
     array with one number for each of these rows to the shape of the result."""
     x = asarray(x)
     axes = axis_indices(axis, x.ndim)
+    if x.ndim == len(axes) == 1:
+        # No size is read, so one program serves all lengths.
+        return _sorted("sort", x, -1, False), lambda results: results[None] if keepdims else results
     kept = [index for index in range(x.ndim) if index not in axes]
     shape = tuple(x.shape[index] for index in kept)
     count = int(np.prod([x.shape[index] for index in axes], dtype=np.int64))
@@ -246,14 +250,26 @@ def _real(function, x):
     return x
 
 
+def _length_of(rows):
+    """The number of elements of each row: a number of the program, if it is the size of an argument."""
+    return rows._shape_numbers()[-1] if isinstance(rows, Tracer) else rows.shape[-1]
+
+
 def _median_of(rows):
-    size = rows.shape[-1]
+    size = _length_of(rows)
+    if rows.ndim == 1 and type(size) is Number and size > 1:
+        is_odd = operator.index(size % 2)
+        # The two halves around the middle, or around the place before it.
+        halves = (rows[:-1] if is_odd else rows).reshape(2, -1)
+        after = halves[1, :1]
+        return np.mean(after if is_odd else np.concatenate([halves[0, -1:], after]), axis=-1)
+    size = operator.index(size)
     return np.mean(rows[..., max(size - 1, 0) // 2 : size // 2 + 1], axis=-1)
 
 
 def _with_nan(rows, found):
     """``found``, or NaN for rows whose greatest element is NaN."""
-    if rows.dtype.kind in "biu" or rows.shape[-1] == 0:
+    if rows.dtype.kind in "biu" or _length_of(rows) == 0:
         return found
     return np.where(np.isnan(rows[..., -1]), rows[..., -1], found)
 
