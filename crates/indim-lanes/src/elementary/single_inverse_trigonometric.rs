@@ -7,7 +7,6 @@ use core::f64::consts::{FRAC_PI_2, PI};
 
 use super::horner;
 use super::pair::{Pair, two_sum_ordered};
-use crate::float::copysign;
 use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
 
 /// `(atan(t) - t) / t³ + 1/4` in `t²`, for `|t| <= 1`.
@@ -43,10 +42,10 @@ fn rough_reciprocal<F: FloatLane>(x: F) -> F {
     F::from_bits(F::Bits::constant(0x7ef3_11c7).sub(x.to_bits()))
 }
 
-/// `x`, negated if the condition holds.
+/// `x`, which is not negative, with the sign of `sign`.
 #[inline(always)]
-fn negate_if<F: FloatLane>(condition: F::Bool, x: F) -> F {
-    F::select(condition, x.neg(), x)
+fn signed<F: FloatLane>(x: F, sign: F) -> F {
+    F::from_bits(x.to_bits().or(sign.to_bits().and(F::Bits::minimum())))
 }
 
 /// `base + x`, for a multiple of `π / 2` that is 0 or larger than `x`.
@@ -66,11 +65,9 @@ crate::shared_by_recordings! {
         is_steep: F::Bool,
         is_left: F::Bool,
     ) -> F {
-        let quotient = smaller.div(larger);
-        let remainder = quotient.neg().mul_add(larger, smaller);
-        let rest = remainder.mul(rough_reciprocal(larger));
-        let is_negative = is_steep.xor(is_left);
-        let (t, rest) = (negate_if(is_negative, quotient), negate_if(is_negative, rest));
+        let smaller = F::select(is_steep.xor(is_left), smaller.neg(), smaller);
+        let t = smaller.div(larger);
+        let rest = t.neg().mul_add(larger, smaller).mul(rough_reciprocal(larger));
         let square = t.mul(t);
         // The slope of the arc tangent, roughly.
         let slope = square.mul_add(F::constant(-0.5), F::constant(1.0));
@@ -94,7 +91,7 @@ pub(super) fn atan<F: FloatLane>(x: F) -> F {
     let is_steep = one.less(magnitude);
     let smaller = F::select(is_steep, one, magnitude);
     let larger = F::select(is_steep, magnitude, one);
-    copysign(angle_of_direction(smaller, larger, is_steep, F::Bool::constant(false)), x)
+    signed(angle_of_direction(smaller, larger, is_steep, F::Bool::constant(false)), x)
 }
 
 crate::shared_by_recordings! {
@@ -118,7 +115,7 @@ crate::shared_by_recordings! {
         let is_unit = is_infinite.or(larger.equal(zero));
         let larger = F::select(is_unit, one, larger.mul(scale));
         let is_left = x.to_bits().less(F::Bits::constant(0));
-        copysign(angle_of_direction(smaller, larger, is_steep, is_left), y)
+        signed(angle_of_direction(smaller, larger, is_steep, is_left), y)
     }
 }
 
@@ -147,7 +144,7 @@ pub(super) fn asin<F: FloatLane>(x: F) -> F {
     let factor = F::select(is_large, F::constant(-2.0), F::constant(1.0));
     let base = F::select(is_large, F::constant(FRAC_PI_2), F::constant(0.0));
     let scaled = Pair { high: angle.high.mul(factor), low: angle.low.mul(factor) };
-    copysign(turned(base, scaled), x)
+    signed(turned(base, scaled), x)
 }
 
 /// The arc cosine.
