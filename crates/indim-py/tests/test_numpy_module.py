@@ -191,3 +191,12 @@ def test_shapes_and_outside_arrays():
         np.testing.assert_array_equal(function(x, I), [table.sum(), *np.zeros(size - 1)])
     table[:] = 1
     assert function(np.zeros(2), I)[0] == 3
+
+
+def test_methods_of_ufuncs_take_lists_of_traced_values():
+    import indim.numpy as jnp
+
+    x, y = np.arange(3.0), np.ones(3)
+    for method, others in (("reduce", ()), ("accumulate", ()), ("outer", ([1.0, 2.0],))):
+        found = indim.jit(lambda x, y: getattr(jnp.maximum, method)([x, y], *others))(x, y)
+        np.testing.assert_array_equal(found, getattr(np.maximum, method)([x, y], *others))

@@ -160,3 +160,27 @@ def test_any_basic_index_is_that_of_numpy(data):
     result = indim.jit(lambda x: (x + 1)[index])(x)
     assert result.shape == expected.shape
     np.testing.assert_array_equal(result, expected)
+
+
+def test_a_list_with_traced_positions_is_an_index():
+    def solve(m, b):
+        m, b = m.copy(), b.copy()
+        for row in range(3):
+            pivot = row + np.argmax(np.abs(m[row:, row]))
+            m[[row, pivot]] = m[[pivot, row]]
+            b[[row, pivot]] = b[[pivot, row]]
+            for below in range(row + 1, 3):
+                factor = m[below, row] / m[row, row]
+                m[below], b[below] = m[below] - factor * m[row], b[below] - factor * b[row]
+        return m, b
+
+    matrix, right = np.array([[0.0, 2, 1], [3, 1, 2], [1, 5, 1]]), np.array([1.0, 2, 3])
+    for found, expected in zip(indim.jit(solve)(matrix, right), solve(matrix, right)):
+        np.testing.assert_array_equal(found, expected)
+
+    table = np.arange(12).reshape(4, 3)
+    both = indim.jit(lambda x, i: (x[[i, 0], [1, i]], table[[0, i]], indim.at(x)[[0, i]].add(1)))
+    pairs, rows, added = both(table, 2)
+    np.testing.assert_array_equal(pairs, table[[2, 0], [1, 2]])
+    np.testing.assert_array_equal(rows, table[[0, 2]])
+    np.testing.assert_array_equal(added, table + [[1], [0], [1], [0]])

@@ -15,14 +15,14 @@ from ._advice import refuse_given
 from ._indexable import note_write
 from ._numbers import Number, is_number
 from ._traced_sizes import is_traced_slice
-from ._tracing import IMMUTABLE, Tracer, as_array, has_tracer, implements, result_tracer
-from ._tracing import running_recording
+from ._tracing import IMMUTABLE, Tracer, as_array, has_tracer, implements, index_keys
+from ._tracing import result_tracer, running_recording
 
 
 def _setitem(x, key, values):
     x._forget_rebinding(values)
     _check_writable(x)
-    keys = key if isinstance(key, tuple) else (key,)
+    keys = index_keys(key)
     x._become(_updated(x, keys, _converted(values, x.dtype)))
 
 

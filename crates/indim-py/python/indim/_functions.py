@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 from . import _arrays, _foreign
 from ._indim import _apply
 from ._numbers import plain_value
-from ._tracing import OPERAND_ATTRIBUTES, Tracer, running_recording
+from ._tracing import OPERAND_ATTRIBUTES, Tracer, as_array, has_tracer, running_recording
 
 
 def apply(function, operands, attributes=(), rule="as-written", out=None):
@@ -127,11 +128,23 @@ def _by_ufunc(operation, keywords):
     return ufunc
 
 
+def takes_lists(function):
+    """A function that takes an array first, such as ``np.sum``, for lists with traced values too."""
+
+    @functools.wraps(function)
+    def given(*args, **kwargs):
+        if args and isinstance(args[0], (list, tuple)) and has_tracer(args[0]):
+            args = (as_array(args[0]), *args[1:])
+        return function(*args, **kwargs)
+
+    return given
+
+
 def add_ufunc(operation, ufunc):
     """Gives an operation the keywords and methods of NumPy's ufunc."""
     operation._ufunc = ufunc
-    operation.outer, operation.reduceat = ufunc.outer, ufunc.reduceat
-    operation.reduce, operation.accumulate = ufunc.reduce, ufunc.accumulate
+    for name in ("accumulate", "outer", "reduce", "reduceat"):
+        setattr(operation, name, takes_lists(getattr(ufunc, name)))
 
     def at(a, indices, *values, inplace=True):
         """NumPy's ``ufunc.at``; with ``inplace=False`` it returns a new array, as in JAX."""

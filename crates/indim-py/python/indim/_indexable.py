@@ -152,9 +152,10 @@ def _has_tracer(values):
 
 
 def _with_ends(values):
-    """Values and keys, with the ends of those that are slices."""
+    """Values and keys, with the ends of those that are slices and the items of those that are lists."""
     ends = [end for value in values if type(value) is slice for end in (value.start, value.stop, value.step)]
-    return (*values, *ends)
+    items = [item for value in values if type(value) is list for item in value]
+    return (*values, *ends, *items)
 
 
 def captured_array(value):

@@ -14,25 +14,13 @@ import types
 import numpy as np
 
 from . import _traced_sizes
-from ._functions import asarray
+from ._functions import asarray, takes_lists
 from ._indexable import indexable, made_in_function
 from ._jax_numpy import ScalarType, as_traced, ndarray
 from ._joined import Joined
 from ._tracing import Tracer, as_array, has_tracer, tracer_of
 from ._trees import leaves_of
 from ._vectorize import vectorize
-
-
-def _given(function):
-    """A function that takes an array first, such as ``np.sum``, for lists with traced values too."""
-
-    @functools.wraps(function)
-    def given(*args, **kwargs):
-        if args and isinstance(args[0], (list, tuple)) and has_tracer(args[0]):
-            args = (as_array(args[0]), *args[1:])
-        return function(*args, **kwargs)
-
-    return given
 
 
 def _made(function):
@@ -123,7 +111,7 @@ class _Ufunc:
 
     def __getattr__(self, name):
         found = getattr(self._ufunc, name)
-        return _given(found) if name in ("accumulate", "reduce", "reduceat") else found
+        return takes_lists(found) if name in ("accumulate", "reduce", "reduceat") else found
 
 
 class _Type(ScalarType):
@@ -227,7 +215,7 @@ def _replacement(name):
         return _Type(np.dtype(found).name)
     is_function = callable(found) and not isinstance(found, type) and hasattr(found, "__array_function__")
     is_function = is_function or type(found).__name__ == "_ArrayFunctionDispatcher"
-    return _given(found) if is_function and name not in _OF_LISTS else found
+    return takes_lists(found) if is_function and name not in _OF_LISTS else found
 
 
 #: Element types that convert.

@@ -10,7 +10,8 @@ import numpy as np
 from . import _functions, _view_functions, _views
 from ._advice import refuse_given
 from ._data_stages import positions_below
-from ._tracing import SHARED, Tracer, has_tracer, implements, innermost, running_recording
+from ._tracing import SHARED, Tracer, has_tracer, implements, index_keys, innermost
+from ._tracing import running_recording
 
 _MODES = ("raise", "clip", "wrap", "drop")
 
@@ -28,7 +29,7 @@ class At:
         self._array = _view_functions._array(array, "x")
 
     def __getitem__(self, key):
-        return IndexUpdate(self._array, key)
+        return IndexUpdate(self._array, index_keys(key) if has_tracer(key) else key)
 
     def __repr__(self):
         return f"indim.at(<{self._array.dtype} of shape {self._array.shape}>)"

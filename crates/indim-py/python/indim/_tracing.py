@@ -988,6 +988,12 @@ def as_array(values):
     return np.asarray(values, like=tracer_of(leaves_of(values))) if has_tracer(values) else np.asarray(values)
 
 
+def index_keys(key):
+    """The keys of an index; lists that contain traced values are arrays."""
+    keys = key if isinstance(key, tuple) else (key,)
+    return tuple(as_array(key) if type(key) is list and has_tracer(key) else key for key in keys)
+
+
 def loop_operands(ufunc, inputs, dtype=None, casting="same_kind", signature=None):
     """The operands in the types of the loop of a ufunc whose results have the type ``dtype``, if it is
     given, or that has this signature. Python numbers are weak."""

@@ -9,7 +9,7 @@ import numpy as np
 from . import _functions, _masks, _padding, _shape_functions, _slices_by_sizes, _traced_sizes
 from . import _view_functions
 from ._advice import refuse_given
-from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, innermost
+from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, index_keys, innermost
 
 _FUNCTIONS = _view_functions.define("numpy")
 
@@ -20,7 +20,7 @@ class LabelIndexError(IndexError):
 
 def _getitem(x, key):
     """``x[key]`` for numbers, slices, ``None``, ``...``, arrays of integers and masks, as in NumPy."""
-    keys = key if isinstance(key, tuple) else (key,)
+    keys = index_keys(key)
     x = innermost((x, *keys)).lift(x)
     if any(map(_traced_sizes.is_traced_slice, keys)) and not any(map(_masks.is_mask, keys)):
         return _traced_sizes.getitem(x, keys)
