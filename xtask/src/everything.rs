@@ -6,7 +6,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{asan, cargo, cross, formats, fuzz, lines, python, remote, site, weight};
+use crate::{
+    asan, cargo, cross, formats, free_threaded, fuzz, lines, python, remote, site, weight,
+};
 
 const USAGE: &str = "\
 cargo xtask test [--minutes N]
@@ -34,6 +36,11 @@ struct Check {
 /// The optional checks; those that fail most often come first.
 const CHECKS: &[Check] = &[
     Check { name: "the Python package", missing: python::missing, run: python::test },
+    Check {
+        name: "free-threaded Python",
+        missing: free_threaded::missing,
+        run: free_threaded::test,
+    },
     Check { name: "the site", missing: site::missing, run: |root| site::site(root, &["--test"]) },
     Check { name: "files for other systems", missing: python::missing, run: formats::formats },
     Check { name: "arrays for other libraries", missing: python::missing, run: formats::stores },

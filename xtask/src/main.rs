@@ -6,6 +6,7 @@ mod cross;
 mod dist;
 mod everything;
 mod formats;
+mod free_threaded;
 mod fuzz;
 mod lines;
 mod program;
@@ -24,8 +25,9 @@ const HELP: &str = "\
 cargo xtask COMMAND
   demo          jobs on raw data: a table standardised, a picture normalised, a softmax, a vegetation index
   test          everything that must pass: format, clippy, documentation, all tests, and, if their tools are
-                installed, python, site, formats, stores, asan, fuzz and cross, the last two bounded
+                installed, python, free-threaded, site, formats, stores, asan, fuzz and cross, the last two bounded
   python        builds the wheel of the Python package, installs it into a clean environment, and tests it
+  free-threaded builds the wheel for a free-threaded interpreter, and tests it in several threads at once
   package       the dry run of publishing every crate, each built from its package alone; needs the network
   dist          makes the files of a release in target/dist [--test] [--only NAME,...]; `--help` lists options
   workflows     lints the workflows of .github/workflows, by actionlint
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Some("demo") => demo(),
         Some("test") => everything::test(&root(), &rest),
         Some("python") => python::test(&root()),
+        Some("free-threaded") => free_threaded::test(&root()),
         Some("bench-python") => python::bench(&root()),
         Some("bench-cluster") => python::bench_cluster(&root()),
         Some("bless") => {

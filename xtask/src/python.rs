@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::asan::{ASAN_VARIABLES, sanitizer_target};
 use crate::cargo;
 
-const PACKAGE: &str = "crates/indim-py";
+pub(crate) const PACKAGE: &str = "crates/indim-py";
 
 /// The interpreter that makes and tests Python packages, in words.
 pub(crate) const INTERPRETER: &str = "python3 (3.10 or later) with venv";
@@ -48,27 +48,33 @@ pub(crate) fn test_with(root: &Path, python: &Path, tests: &[&str]) -> bool {
         && pytest(&package, python, tests)
 }
 
-/// Builds the wheel, and returns its path.
+/// Builds the wheel for the stable ABI, and returns its path.
 fn built_wheel(root: &Path) -> Option<PathBuf> {
     let target = root.join("target/python");
-    let wheels = target.join("wheels");
     let builder = environment(root, &target.join("build"))?;
+    build_wheel(root, &builder, &target.join("wheels"))
+}
+
+/// Builds the wheel that the interpreter `python` of an environment loads, in a folder of its own, and returns
+/// its path.
+pub(crate) fn build_wheel(root: &Path, python: &Path, wheels: &Path) -> Option<PathBuf> {
     // `wheel` finds any wheel in the folder, so wheels of earlier versions are removed.
-    let _ = std::fs::remove_dir_all(&wheels);
-    let package = root.join(PACKAGE);
+    let _ = std::fs::remove_dir_all(wheels);
     let build = [
         "-m".as_ref(),
         "maturin".as_ref(),
         "build".as_ref(),
         "--release".as_ref(),
         "--locked".as_ref(),
+        "--interpreter".as_ref(),
+        python.as_os_str(),
         "--out".as_ref(),
         wheels.as_os_str(),
     ];
     let maturin = format!("maturin{MATURIN_VERSIONS}");
-    let is_built = pip(root, &builder, &["install".as_ref(), maturin.as_ref()])
-        && run(&package, &builder, &build);
-    if is_built { wheel(&wheels) } else { None }
+    let is_built = pip(root, python, &["install".as_ref(), maturin.as_ref()])
+        && run(&root.join(PACKAGE), python, &build);
+    if is_built { wheel(wheels) } else { None }
 }
 
 /// Runs the benchmark of the Python package against the wheel that `test` installed.
@@ -198,14 +204,17 @@ fn install(root: &Path, python: &Path, wheel: &Path, requirements: &Path) -> boo
         )
 }
 
-/// The interpreter of a virtual environment, which is made if missing.
+/// The interpreter of a virtual environment of the system's interpreter, which is made if missing.
 pub(crate) fn environment(root: &Path, folder: &Path) -> Option<PathBuf> {
+    environment_of(root, Path::new(&system_python()), folder)
+}
+
+/// The interpreter of a virtual environment of the interpreter `of`, which is made if missing.
+pub(crate) fn environment_of(root: &Path, of: &Path, folder: &Path) -> Option<PathBuf> {
     if let Some(python) = interpreter(folder) {
         return Some(python);
     }
-    let python = system_python();
-    let is_created =
-        run(root, Path::new(&python), &["-m".as_ref(), "venv".as_ref(), folder.as_os_str()]);
+    let is_created = run(root, of, &["-m".as_ref(), "venv".as_ref(), folder.as_os_str()]);
     if is_created { interpreter(folder) } else { None }
 }
 
@@ -234,7 +243,7 @@ pub(crate) fn pytest(folder: &Path, python: &Path, arguments: &[&str]) -> bool {
 }
 
 /// Runs Python, and prints the command.
-fn run(folder: &Path, python: &Path, arguments: &[&OsStr]) -> bool {
+pub(crate) fn run(folder: &Path, python: &Path, arguments: &[&OsStr]) -> bool {
     let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     eprintln!("+ {} {}", python.display(), words.join(" "));
     match Command::new(python).args(arguments).current_dir(folder).status() {

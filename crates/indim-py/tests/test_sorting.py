@@ -247,3 +247,19 @@ def test_labelled_and_chunked_arrays():
     found = indim.jit(lambda x: np.sort(x, axis=0))(chunked)
     assert found.chunks == ((4,), (2, 2, 2))
     same(found.compute(), np.sort(x, axis=0))
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.5.0", reason="NumPy sorts upwards only")
+@pytest.mark.parametrize("dtype", ["b", "B", "i8", "f4", "f8", "?", "D"])
+def test_descending_sorts_of_numpy(dtype):
+    x = np.array([[3, 0, 2, 2], [1, 4, 0, 1]]).astype(dtype)
+    if np.dtype(dtype).kind in "fc":
+        x[0, 1], x[1, 2] = np.nan, -0.0
+
+    def f(x):
+        y = x.copy()
+        y.sort(descending=True)
+        return y, np.sort(x, axis=0, descending=True), np.argsort(x, descending=True, stable=True)
+
+    for found, expected in zip(indim.jit(f)(x), f(x)):
+        np.testing.assert_array_equal(found, expected)

@@ -312,8 +312,10 @@ def _fill(self, value):
     self[...] = value
 
 
-def _sort_of(self, axis=-1, kind=None, order=None, *, stable=None):
-    _write(self, np.sort(self, axis, kind=kind, order=order))
+def _sort_of(self, axis=-1, kind=None, order=None, *, stable=None, descending=None):
+    # Sorts of NumPy before 2.5 take no `descending`.
+    options = {} if descending is None else {"descending": descending}
+    _write(self, np.sort(self, axis, kind=kind, order=order, **options))
 
 
 def _partition_of(self, kth, axis=-1, kind="introselect", order=None):

@@ -325,21 +325,34 @@ def _between(rows, position):
 # NumPy's functions.
 
 
+def _is_descending(descending):
+    """The argument ``descending``, which sorts have since NumPy 2.5."""
+    return descending is not None and descending is not np._NoValue and bool(descending)
+
+
+def _reversed(a):
+    """Elements in the reverse order, in which NaN stays last, as in NumPy's descending sorts."""
+    return -a if a.dtype.kind in "fcV" else ~a
+
+
 def register(functions):
     """Registers handlers of NumPy's sorts, searches and quantiles on traced values, and gives traced values
     the methods of arrays; those that sort in place raise."""
 
     @implements(np.sort)
-    def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
+    def _sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=None):
         refuse_given("sort", order=order)
         # NumPy's error of an unknown kind.
         np.sort(np.zeros(0), kind=kind)
+        if _is_descending(descending):
+            return _reversed(functions["sort"](_reversed(a), axis))
         return functions["sort"](a, axis)
 
     @implements(np.argsort)
-    def _argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+    def _argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=None):
         refuse_given("argsort", order=order)
-        return functions["argsort"](_with_an_axis(a), axis)
+        a = _with_an_axis(a)
+        return functions["argsort"](_reversed(a) if _is_descending(descending) else a, axis)
 
     @implements(np.partition)
     def _partition(a, kth, axis=-1, kind="introselect", order=None):
@@ -385,8 +398,8 @@ def register(functions):
     ARRAY_FUNCTIONS[np.nanquantile] = _of_quantiles("nanquantile", _nanquantile_of_numpy)
     ARRAY_FUNCTIONS[np.nanpercentile] = _of_quantiles("nanpercentile", _nanpercentile_of_numpy)
 
-    Tracer.argsort = lambda self, axis=-1, kind=None, order=None, *, stable=None: _argsort(
-        self, axis, kind, order, stable=stable
+    Tracer.argsort = lambda self, axis=-1, kind=None, order=None, *, stable=None, descending=None: _argsort(
+        self, axis, kind, order, stable=stable, descending=descending
     )
     Tracer.argpartition = lambda self, kth, axis=-1, kind="introselect", order=None: _argpartition(
         self, kth, axis, kind, order
