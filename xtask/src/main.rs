@@ -25,7 +25,8 @@ const HELP: &str = "\
 cargo xtask COMMAND
   demo          jobs on raw data: a table standardised, a picture normalised, a softmax, a vegetation index
   test          everything that must pass: format, clippy, documentation, all tests, and, if their tools are
-                installed, python, free-threaded, site, formats, stores, asan, fuzz and cross, the last two bounded
+                installed, python, free-threaded, site, formats, stores, asan, fuzz and cross, the last two
+                bounded
   python        builds the wheel of the Python package, installs it into a clean environment, and tests it
   free-threaded builds the wheel for a free-threaded interpreter, and tests it in several threads at once
   package       the dry run of publishing every crate, each built from its package alone; needs the network

@@ -55,8 +55,8 @@ fn built_wheel(root: &Path) -> Option<PathBuf> {
     build_wheel(root, &builder, &target.join("wheels"))
 }
 
-/// Builds the wheel that the interpreter `python` of an environment loads, in a folder of its own, and returns
-/// its path.
+/// Builds the wheel that the interpreter `python` of an environment loads, in a folder of its own, and
+/// returns its path.
 pub(crate) fn build_wheel(root: &Path, python: &Path, wheels: &Path) -> Option<PathBuf> {
     // `wheel` finds any wheel in the folder, so wheels of earlier versions are removed.
     let _ = std::fs::remove_dir_all(wheels);

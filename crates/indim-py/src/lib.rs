@@ -92,8 +92,9 @@ use pyo3::prelude::*;
 
 /// The compiled part of the package `indim`.
 ///
-/// It does not need the lock of the interpreter: its classes are frozen, its state is behind mutexes or belongs
-/// to one thread, and no Python code runs under a mutex. `tests/test_free_threads.py` runs it in many threads.
+/// It does not need the lock of the interpreter: its classes are frozen, its state is behind mutexes or
+/// belongs to one thread, and no Python code runs under a mutex. `tests/test_free_threads.py` runs it in many
+/// threads.
 #[pymodule(gil_used = false)]
 mod _indim {
     #[pymodule_export]
