@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import random as random_of_python
+import warnings
 
 import numpy as np
 import pytest
@@ -187,3 +189,44 @@ def test_keys_are_their_data():
     np.testing.assert_array_equal(indim.random.key_data(key), key)
     found = indim.jit(lambda key: indim.random.wrap_key_data(indim.random.key_data(key)))(key)
     np.testing.assert_array_equal(found, key)
+
+
+class Sampler:
+    def __init__(self):
+        self.rng = np.random.default_rng(1)
+
+    def noisy(self, x):
+        return x + self.rng.normal(size=3)
+
+
+OUTSIDE = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x + np.random.rand(3),
+        lambda x: x + OUTSIDE.random(3),
+        lambda x: x + random_of_python.random(),
+        Sampler().noisy,
+        lambda x: indim.fori_loop(0, 2, lambda i, s: s + np.random.rand(3), x),
+    ],
+)
+def test_numbers_drawn_while_a_function_is_traced_are_warned_of(function):
+    with pytest.warns(RuntimeWarning, match="draws numbers from .* while it is traced"):
+        compiled = indim.jit(function)
+        compiled(np.zeros(3))
+
+
+def test_pure_random_numbers_are_not_warned_of():
+    def seeded(x):
+        np.random.seed(3)
+        return x + np.random.rand(3)
+
+    def own(x):
+        return x + np.random.default_rng(3).random(3) + indim.random.uniform(indim.random.key(0), (3,))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for function in (seeded, own):
+            np.testing.assert_array_equal(indim.jit(function)(np.zeros(3)), function(np.zeros(3)))

@@ -234,11 +234,17 @@ def is_library(module):
     return _package(module) in _LIBRARIES
 
 
-def place_of_call():
-    """The place in the traced function that called a library: its code, and the offset of the call there."""
+def innermost_user_frame():
+    """The innermost frame whose code is not that of a library."""
     frame = sys._getframe(1)
     while frame.f_back is not None and is_library(frame.f_globals.get("__name__")):
         frame = frame.f_back
+    return frame
+
+
+def place_of_call():
+    """The place in the traced function that called a library: its code, and the offset of the call there."""
+    frame = innermost_user_frame()
     return frame.f_code, frame.f_lasti
 
 

@@ -107,10 +107,10 @@ def _instead_of_scipy(frame):
 
 #: The code to write instead of methods of NumPy's random generators and of Python's functions, by name.
 _INSTEAD = {
-    "choice": "x[rng.integers(x.shape[0], size=n)], or indim.random.choice(key, x)",
+    "choice": "indim.random.choice(key, x), or x[order] with rng.integers(len(x), size=n) as argument",
     "max": "np.max(x) for max(x), and np.maximum(x, y) for max(x, y)",
     "min": "np.min(x) for min(x), and np.minimum(x, y) for min(x, y)",
-    "permutation": "x[rng.permutation(x.shape[0])], or indim.random.permutation(key, x)",
+    "permutation": "indim.random.permutation(key, x), or x[order] with rng.permutation(len(x)) as argument",
     "sorted": "np.sort(x) for sorted(x)",
 }
 

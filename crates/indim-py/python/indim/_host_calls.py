@@ -6,7 +6,6 @@ So the bits of these results are LAPACK's, which differ between machines, and th
 
 from __future__ import annotations
 
-import sys
 import warnings
 
 import numpy as np
@@ -47,9 +46,7 @@ class HostCall:
 
     def warn(self):
         """Says, at the line of the call, that NumPy computes it."""
-        frame = sys._getframe(1)
-        while frame.f_back is not None and _captured.is_library(frame.f_globals.get("__name__")):
-            frame = frame.f_back
+        frame = _captured.innermost_user_frame()
         warnings.warn_explicit(
             f"{running_recording().function} is compiled around a call of {self.name}: NumPy computes it "
             "between two programs, so its bits are those of LAPACK on this machine, and it has no "

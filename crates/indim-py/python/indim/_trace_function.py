@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import _captured
 from ._indexable import Copies
 from ._numbers import Number
+from ._random_draws import RandomDraws
 from ._signatures import ADAPTED
 from ._statics import frozen
 from ._tracing import Recording, Tracer, result_tracer, running
@@ -61,12 +62,14 @@ def _copy_arrays(copies, function, objects):
 
 def _record_trace(recording, function, arguments, roots, static):
     """The result of ``trace``; the function gets ``static(value)`` for a static argument."""
-    before = _captured.captures(*roots)
+    walk = _captured.search(*roots)
+    before, draws = walk.captures, RandomDraws(walk)
     with running(recording):
         result = function(*(_value(recording, static, *argument) for argument in arguments))
         if recording.end is not None:
             raise recording.end
         captured = _captured.unchanged_captures(before, _captured.captures(*roots))
+        draws.warn(recording.function)
         kind, keys, results = flatten(result)
         return kind, keys, [result_tracer(recording, value)._name for value in results], captured
 
