@@ -176,7 +176,7 @@ BEFORE = r"call it before the call and pass"
         ("np.ma.masked_where(x > 1, x)", r"numpy's masked_where .* np.where\(mask, other, x\)"),
         ("np.lib.stride_tricks.as_strided(x, (2,), (8,))", "numpy's as_strided .*sliding_window_view"),
         ("list(np.ndenumerate(x))", r"numpy's ndenumerate .*np.ndindex\(x.shape\)"),
-        ("np.random.default_rng(0).permutation(x)", r"write indim.random.permutation\(key, x\), or x\[order\] with"),
+        ("np.random.default_rng(0).permutation(x)", r"write indim.random.permutation\(key, x\), or x"),
         ("max(x)", r"write np.max\(x\) for max\(x\)"),
         ("min(1, x[0])", r"np.minimum\(x, y\) for min\(x, y\)"),
         ("sorted(x)", r"write np.sort\(x\) for sorted\(x\)"),
