@@ -76,3 +76,20 @@ def test_newton_steps_for_a_logistic_regression_begin_at_zero_weights():
         return np.sum(np.logaddexp(0.0, scores) - y * scores)
 
     assert np.allclose(indim.hessian(loss)(np.zeros(2)), x.T @ x / 4)
+
+
+def test_powers_at_0():
+    def of_exponents(x):
+        return np.sum(x ** np.arange(4))
+
+    for function, at, expected in (
+        (lambda x: x**0, 0.0, (1, 0)),
+        (of_exponents, 0.0, (1, 1)),
+        (lambda x: indim.numpy.power(0.0, x), 1.0, (0, 0)),
+    ):
+        assert indim.jvp(function, (at,), (1.0,)) == expected
+    both = indim.hessian(lambda x: x[0] ** 1 * x[1] ** 2)(np.array([0.0, 3.0]))
+    np.testing.assert_array_equal(both, [[0, 6], [6, 0]])
+    assert indim.grad(indim.grad(lambda x: x**0))(0.0) == 0
+    mixed = indim.hessian(lambda x: x[0] ** x[1])(np.array([2.0, 0.0]))
+    np.testing.assert_allclose(mixed, [[0, 0.5], [0.5, np.log(2) ** 2]])

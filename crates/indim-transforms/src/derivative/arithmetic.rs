@@ -39,10 +39,12 @@ pub(super) fn rem(o: BinaryArguments<'_>) -> [Value; 2] {
 /// With exponent 0 the derivative by the base is 0, also for base 0. For base 0 and a non-negative exponent
 /// the derivative by the exponent is 0.
 pub(super) fn pow(o: BinaryArguments<'_>) -> [Value; 2] {
-    let by_base = o.cotangent * conjugate(&(o.b * o.a.pow(o.b - 1)));
-    let by_exponent = o.cotangent * conjugate(&(o.y * o.a.log()));
+    // Operands are replaced instead of results: a factor that is not finite would make NaN of zero tangents.
+    let is_one = o.b.eq(0) & (o.a.eq(0) | o.a.ne(o.a));
+    let by_base = o.cotangent * conjugate(&(o.b * o.a.pow(is_one.select(1, o.b) - 1)));
     let stays_zero = o.a.eq(0) & is_not_negative(o.b);
-    [o.b.eq(0).select(0, by_base), stays_zero.select(0, by_exponent)]
+    let by_exponent = o.cotangent * conjugate(&(o.y * stays_zero.select(1, o.a).log()));
+    [by_base, by_exponent]
 }
 
 fn is_not_negative(x: &Value) -> Value {
