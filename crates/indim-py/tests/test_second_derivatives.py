@@ -93,3 +93,11 @@ def test_powers_at_0():
     assert indim.grad(indim.grad(lambda x: x**0))(0.0) == 0
     mixed = indim.hessian(lambda x: x[0] ** x[1])(np.array([2.0, 0.0]))
     np.testing.assert_allclose(mixed, [[0, 0.5], [0.5, np.log(2) ** 2]])
+
+
+def test_the_derivative_of_an_interpolation_at_knots_is_the_slope_to_the_right():
+    points, values = np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 8.0])
+    slopes = [indim.grad(lambda x: np.interp(x, points, values))(x) for x in points]
+    assert slopes == [2, 3, 3]
+    by_points = indim.grad(lambda points: np.interp(1.0, points, values))(points)
+    np.testing.assert_array_equal(by_points, [0, -3, 0])

@@ -263,3 +263,17 @@ def test_descending_sorts_of_numpy(dtype):
 
     for found, expected in zip(indim.jit(f)(x), f(x)):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_interpolation_takes_the_last_of_equal_last_points_and_keeps_signs_of_zero():
+    for points, values in (([-1.0, 0, 0, 0], [1.0, 2, 3, 4]), ([0.0, 1, 1], [1.0, 2, np.nan])):
+        x, points, values = np.array([-1.0, 0, 1]), np.array(points), np.array(values)
+        np.testing.assert_array_equal(indim.jit(np.interp)(x, points, values), np.interp(x, points, values))
+    points, values = np.array([0.0, 1, 2]), np.array([-0.0, np.inf, -0.0])
+    found, expected = indim.jit(np.interp)(points, points, values), np.interp(points, points, values)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def test_differences_of_order_0_add_no_ends():
+    np.testing.assert_array_equal(indim.numpy.diff(np.array([1, 2]), n=0, prepend=0), [1, 2])

@@ -172,8 +172,8 @@ def _edge_sums(a, v, before, after):
     if count == 0:
         return np.zeros(0, v.dtype)
     padding = (before, 0) if before else (0, after)
-    is_inside = np.pad(np.ones(size - 1, bool), padding)[np.arange(count)[:, None] + np.arange(size)]
-    products = masked(is_inside, _windows(np.pad(part, padding), size) * v)
+    is_inside = np.pad(np.ones_like(part, dtype=bool), padding)
+    products = masked(_windows(is_inside, size), _windows(np.pad(part, padding), size) * v)
     return np.sum(products, axis=-1, dtype=v.dtype)
 
 

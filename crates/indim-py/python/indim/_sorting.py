@@ -201,10 +201,17 @@ def interp(
         slope = (y1 - y0) / (x1 - x0)
         found, after = slope * (x - x0) + y0, slope * (x - x1) + y1
         found = np.where(np.isnan(found), np.where(np.isnan(after) & (y0 == y1), y0, after), found)
-        found = np.where(x == x0, y0, np.where(x == xp[-1], fp[-1], found))
+        for is_knot, line, value in ((x == x0, found, y0), (x == xp[-1], after, fp[-1])):
+            found = np.where(is_knot, value if is_complex else _value_of_knot(value, line), found)
     found = np.where(x > xp[-1], right, np.where(x < xp[0], left, found))
     # A single point is the result for NaN too, as in NumPy.
     return found if count == 1 else np.where(np.isnan(x), x, found)
+
+
+def _value_of_knot(value, line):
+    """The value of a knot, computed by the line through it, whose slope is the derivative; lines that are
+    not finite miss it."""
+    return np.where((line == value) & (np.signbit(line) == np.signbit(value)), line, value)
 
 
 def _take(values, positions):

@@ -155,7 +155,7 @@ def define(rule):
         append: Operand | None = None,
         out: NDArray[Any] | None = None,
     ):
-        if prepend is not None or append is not None:
+        if n != 0 and (prepend is not None or append is not None):
             x = _array(x, "x")
             parts = [_as_part(x, prepend, axis), x, _as_part(x, append, axis)]
             x = concatenate([part for part in parts if part is not None], axis)
