@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use indim_shape::Shape;
 
 use super::derivation::Derivation;
-use super::facts::{SizeFacts, SizeOrigin, SlicePadding, SlicedPart};
+use super::facts::{SizeFacts, SlicePadding, SlicedPart};
 use super::guards::MAX_SYMBOL_SIZE;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
@@ -227,23 +227,6 @@ impl SizeClasses {
         &self.from_end
     }
 
-    /// The origin of the size of an axis.
-    pub(super) fn origin(&mut self, graph: &Graph, (value, axis): Axis) -> SizeOrigin {
-        let class = self.class(value, axis);
-        let axes = |of: ValueId| (0..rank(graph, of)).map(move |axis| (of, axis));
-        let all = graph.iter().flat_map(|(of, _)| axes(of));
-        let same: Vec<Axis> = all.filter(|&(of, axis)| self.class(of, axis) == class).collect();
-        let is_parameter = |(of, _): &Axis| graph.parameters().contains(of);
-        let parameters: Vec<Axis> = same.iter().copied().filter(is_parameter).collect();
-        if !parameters.is_empty() {
-            return SizeOrigin::Parameters(parameters);
-        }
-        let is_added = graph[value].array_type.shape[axis] == 1
-            && same.iter().all(|&(of, _)| keeps_units(graph, &graph[of]))
-            && !self.derivations.iter().any(|(axis, _)| same.contains(axis));
-        if is_added { SizeOrigin::One } else { SizeOrigin::Unknown }
-    }
-
     /// The class of an axis.
     pub(super) fn class(&mut self, value: ValueId, axis: usize) -> usize {
         self.root(self.starts[value.index()] + axis)
@@ -421,28 +404,6 @@ impl SizeClasses {
         (0..axis).for_each(|axis| self.join((table, axis), (value, axis)));
         (0..taken).for_each(|of| self.join((indices, of), (value, axis + of)));
         (axis + 1..table_rank).for_each(|of| self.join((table, of), (value, of + taken - 1)));
-    }
-}
-
-/// Whether an axis of size 1 of a node either was added with this size, or is one of its operands.
-fn keeps_units(graph: &Graph, node: &Node) -> bool {
-    match &node.kind {
-        NodeKind::Constant(_)
-        | NodeKind::Iota { .. }
-        | NodeKind::Elementwise(_)
-        | NodeKind::Convert
-        | NodeKind::Bitcast
-        | NodeKind::BroadcastInDim(_)
-        | NodeKind::Reduce { .. }
-        | NodeKind::Scan { .. }
-        | NodeKind::Sort { .. }
-        | NodeKind::Contract { .. } => true,
-        // Of several axes of size 1, it is unknown which ones were added.
-        NodeKind::Reshape => {
-            let of = &graph[node.operands[0]].array_type.shape;
-            of.iter().eq(node.array_type.shape.iter().filter(|size| **size != 1))
-        }
-        _ => false,
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::classes::SizeClasses;
-use crate::graph::{Graph, ValueId};
+use crate::graph::ValueId;
 use crate::views::AxisSlice;
 
 /// The bounds of a slice of an axis as they were written, like those of Python's `start:stop:step`: they give
@@ -176,18 +175,6 @@ pub fn count_of(sizes: impl Iterator<Item = usize>, correction: f64) -> f64 {
     sizes.map(|size| size as f64).product::<f64>() - correction
 }
 
-/// The origin of the size of an axis. It is the same for all sizes of the parameters with which the same
-/// operations make the same broadcasts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SizeOrigin {
-    /// The axes of parameters that have this size.
-    Parameters(Vec<ValueAxis>),
-    /// The axis was added with the size 1.
-    One,
-    /// Unknown.
-    Unknown,
-}
-
 /// Facts about sizes that the nodes of a graph do not state: sizes that the builder used as numbers, shapes
 /// that are equal by construction, names, and counts.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -309,11 +296,6 @@ impl SizeFacts {
                 self.add_count(of, axes, *correction);
             }
         }
-    }
-
-    /// The origin of the size of this axis, as nodes and facts state it.
-    pub fn origin(&self, graph: &Graph, axis: ValueAxis) -> SizeOrigin {
-        SizeClasses::of(graph, self).origin(graph, axis)
     }
 
     /// Whether a value is a count.
