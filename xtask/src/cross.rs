@@ -4,6 +4,7 @@
 //! files, the command, the digests of every operation over special values, and a sample of the checksums of
 //! the functions.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -200,7 +201,8 @@ fn missing_to_build(machine: &Machine) -> Vec<String> {
     if toolchain(machine).is_none() {
         missing.push(format!(
             "the standard library for {target}: `rustup target add {target}`, or Debian's packages \
-             rustc-web cargo-web rust-web-src"
+             rustc-web cargo-web rust-web-src of Rust {} or later",
+            env!("CARGO_PKG_RUST_VERSION")
         ));
     }
     if let Some(linker) = linker(machine)
@@ -257,7 +259,7 @@ fn builds_with(machine: &Machine) -> Result<Toolchain, String> {
 }
 
 /// The output of `PROGRAM --version`; `None` if the program does not exist.
-fn version(program: &str) -> Option<String> {
+fn version(program: impl AsRef<OsStr>) -> Option<String> {
     let output = Command::new(program).arg("--version").stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -265,15 +267,29 @@ fn version(program: &str) -> Option<String> {
 /// Parses `qemu-s390x version 10.0.2 (Debian ...)`.
 fn emulator_version(text: &str) -> Option<(u32, u32)> {
     let number = text.split_whitespace().skip_while(|&word| word != "version").nth(1)?;
-    let mut parts = number.split('.').map(|part| part.parse().ok());
+    first_numbers(number)
+}
+
+/// The first two numbers of `10.0.2`.
+fn first_numbers(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(|part| part.parse().ok());
     Some((parts.next()??, parts.next()??))
 }
 
-/// The first compiler that has the target's standard library, or else its source.
+/// Whether a compiler has at least the version that the workspace requires; parses `rustc 1.95.0 (...)`.
+fn is_recent(rustc: &Path) -> bool {
+    let found = version(rustc).and_then(|text| first_numbers(text.split_whitespace().nth(1)?));
+    found >= first_numbers(env!("CARGO_PKG_RUST_VERSION"))
+}
+
+/// The first recent compiler that has the target's standard library, or else its source.
 fn toolchain(machine: &Machine) -> Option<Toolchain> {
     let installed = (cargo_program(), None);
     let debian = (PathBuf::from("/usr/bin/cargo"), Some(PathBuf::from("/usr/bin/rustc")));
     let found = [installed, debian].into_iter().filter_map(|(cargo, rustc)| {
+        if !is_recent(rustc.as_deref().unwrap_or(Path::new("rustc"))) {
+            return None;
+        }
         let libraries = sysroot(rustc.as_deref())?.join("lib/rustlib");
         let has_std = libraries.join(machine.target).join("lib").exists();
         let has_source = libraries.join("src/rust/library/std/Cargo.toml").exists();
@@ -408,4 +424,22 @@ fn run_module(machine: &Machine) -> bool {
     eprintln!("+ node self_check.wasm");
     let status = Command::new("node").args(["-e", SCRIPT]).arg(&module).status();
     status.is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{first_numbers, is_recent};
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        assert_eq!(first_numbers("1.95.0"), Some((1, 95)));
+        assert!(first_numbers("1.100.0-nightly") > first_numbers("1.95"));
+        assert_eq!(first_numbers("unknown"), None);
+    }
+
+    #[test]
+    fn the_compiler_of_this_test_is_recent_and_a_missing_one_is_not() {
+        assert!(is_recent("rustc".as_ref()));
+        assert!(!is_recent("no-such-compiler".as_ref()));
+    }
 }
