@@ -230,3 +230,13 @@ def test_pure_random_numbers_are_not_warned_of():
         warnings.simplefilter("error")
         for function in (seeded, own):
             np.testing.assert_array_equal(indim.jit(function)(np.zeros(3)), function(np.zeros(3)))
+
+
+def test_generators_of_any_kind_are_seen_and_warned_of_once():
+    of_pcg = np.random.RandomState(np.random.PCG64(1))
+    rand = np.random.rand
+    for function in (lambda x: x + of_pcg.rand(3), lambda x: x + rand(3)):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            indim.jit(function)(np.zeros(3))
+        assert len(found) == 1, [str(warning.message) for warning in found]

@@ -144,3 +144,15 @@ def test_a_median(dtype):
             x[length // 3] = np.nan
             assert np.isnan(g(x))
     assert g.trace_count <= 3, "one for each remainder, and one for a single element"
+
+
+def test_backward_slices_to_the_size_are_empty():
+    def f(x):
+        n = x.shape[0]
+        return x[:n:-1], x[3:n:-1], x[n - 1 :: -1], x[n - 1 : n - 3 : -1], x[: n - 3 : -1]
+
+    compiled = indim.jit(f)
+    for length in (6, 4, 3, 7, 2, 1):
+        x = np.arange(float(length))
+        for found, expected in zip(compiled(x), f(x)):
+            np.testing.assert_array_equal(found, expected)

@@ -44,11 +44,16 @@ def keys_from_end(x, keys):
     found = []
     for axis, key in enumerate(keys[: x.ndim]):
         size = x._recording._size(x._name, axis) if isinstance(key, slice) else None
-        if type(size) is Number:
+        if type(size) is Number and _is_forward(key.step):
             stop = None if _is(key.stop, size) else _from_end(key.stop, size)
             key = slice(_from_end(key.start, size), stop, key.step)
         found.append(key)
     return (*found, *keys[x.ndim :])
+
+
+def _is_forward(step):
+    """Whether a slice goes forward, so that its last end is that of the axis by default."""
+    return step is None or (type(step) is int and step > 0)
 
 
 def _is(number, size):
