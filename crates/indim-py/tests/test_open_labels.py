@@ -147,3 +147,20 @@ def test_changes_of_a_result_or_argument_stay_its_own():
         assert x.attrs["list"] == [1]
         later = f(made(6).assign_attrs(list=[1]))
     assert later.attrs["list"] == f.__wrapped__(made(6).assign_attrs(list=[1])).attrs["list"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.drop_indexes("t") * 2,
+        lambda x: x.reset_index("t") * 2,
+        lambda x: (x * 2).assign_coords(u=x.t),
+        lambda x: (x * 2).assign_coords(u=x.t.variable),
+        lambda x: xr.DataArray((x * 2).data, dims="t", coords={"u": ("t", x.t.variable)}),
+    ],
+)
+def test_labels_of_coordinates_without_an_index_are_those_of_the_call(function):
+    compiled = indim.jit(function)
+    for length, first in ((5, 0), (6, 10), (5, 3)):
+        x = xr.DataArray(np.ones(length), dims="t", coords={"t": np.arange(length) + first})
+        xr.testing.assert_identical(compiled(x), function(x))

@@ -53,13 +53,19 @@ class OpenLabels:
             LabelsReadError: If a program for these labels alone computes the result.
         """
         if isinstance(value, xr.DataArray):
-            if any(isinstance(it._data, (Lookup, Tracer)) for it in value._coords.values()):
+            if any(_is_fixed(it._data, value._indexes.get(name)) for name, it in value._coords.items()):
                 raise LabelsReadError
             coordinates = {name: it.copy(deep=True) for name, it in value._coords.items()}
             return _labelled(value, _placeholder(value.variable), coordinates, dict(value._indexes))
         if isinstance(value, xr.Dataset):
             raise LabelsReadError
         return _placeholder(value) if isinstance(value, xr.Variable) else None
+
+
+def _is_fixed(elements, index):
+    """Whether the elements of a coordinate of a result are not those of its open index, in any call."""
+    is_open = isinstance(elements, OpenElements)
+    return isinstance(elements, (Lookup, Tracer)) or (is_open and type(index) is not OpenIndex)
 
 
 def _placeholder(variable):
