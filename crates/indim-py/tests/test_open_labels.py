@@ -164,3 +164,34 @@ def test_labels_of_coordinates_without_an_index_are_those_of_the_call(function):
     for length, first in ((5, 0), (6, 10), (5, 3)):
         x = xr.DataArray(np.ones(length), dims="t", coords={"t": np.arange(length) + first})
         xr.testing.assert_identical(compiled(x), function(x))
+
+
+def over(labels):
+    return xr.DataArray(np.ones(len(labels)), dims="t", coords={"t": labels})
+
+
+def test_sizes_in_attributes_and_names_are_those_of_the_call():
+    def f(x):
+        return (x * 2).assign_attrs(n=x.sizes["t"], shape=x.shape).rename(x.shape[0])
+
+    compiled = indim.jit(f)
+    for length in (5, 6, 5):
+        found = compiled(over(np.arange(length)))
+        assert (found.attrs, found.name) == ({"n": length, "shape": (length,)}, length)
+        assert type(found.attrs["n"]) is int
+
+
+def test_indexes_that_differ_in_type_alone_are_equal():
+    def f(x, y):
+        return x * 2 if x.xindexes["t"].equals(y.xindexes["t"]) else x - 1
+
+    compiled = indim.jit(f)
+    for x, y in (([0, 1], [0.0, 1.0]), ([0, 1], [0.0, 2.0]), ([0, 1, 2], [0.0, 1.0, 2.0])):
+        x, y = over(np.array(x)), over(np.array(y))
+        xr.testing.assert_identical(compiled(x, y), f(x, y))
+
+
+def test_a_result_has_the_index_from_which_xarray_took_it():
+    x, y = over(np.array(["a", "b"])), over(np.array(["a", "b"], "U5"))
+    for f in (lambda x, y: x * 2, lambda x, y: y * 2):
+        assert indim.jit(f)(x, y).t.dtype == f(x, y).t.dtype

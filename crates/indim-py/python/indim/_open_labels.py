@@ -15,6 +15,7 @@ from xarray.indexes import PandasIndex
 
 from ._label_copies import with_data
 from ._lookups import Lookup
+from ._numbers import Number
 from ._tracing import Tracer
 
 
@@ -52,6 +53,8 @@ class OpenLabels:
         Raises:
             LabelsReadError: If a program for these labels alone computes the result.
         """
+        if isinstance(value, (xr.DataArray, xr.Variable)) and _names_sizes(value):
+            raise LabelsReadError
         if isinstance(value, xr.DataArray):
             if any(_is_fixed(it._data, value._indexes.get(name)) for name, it in value._coords.items()):
                 raise LabelsReadError
@@ -60,6 +63,20 @@ class OpenLabels:
         if isinstance(value, xr.Dataset):
             raise LabelsReadError
         return _placeholder(value) if isinstance(value, xr.Variable) else None
+
+
+def _names_sizes(value):
+    """Whether the name or the attributes of a result contain a size, which is a number of the program."""
+    parts = [getattr(value, "name", None), value.attrs]
+    while parts:
+        part = parts.pop()
+        if type(part) is Number:
+            return True
+        if isinstance(part, dict):
+            parts.extend((*part.keys(), *part.values()))
+        elif isinstance(part, (list, tuple)):
+            parts.extend(part)
+    return False
 
 
 def _is_fixed(elements, index):
@@ -104,10 +121,12 @@ class OpenIndex(PandasIndex):
         return self._closed.join(other, how)
 
     def equals(self, other, **options):
-        if type(other) is OpenIndex:
-            return self.group == other.group and self.dim == other.dim
+        is_open = type(other) is OpenIndex
+        if is_open and self.group == other.group and self.dim == other.dim:
+            return True
+        # Unequal ones may be equal in another call, or differ in their types alone.
         self._labels.are_read = True
-        return self._closed.equals(other, **options)
+        return self._closed.equals(other._closed if is_open else other, **options)
 
     def _copy(self, deep=True, memo=None):
         return self

@@ -100,14 +100,15 @@ def _source(index, name, leaves):
     """The position of an argument that has this index under this name; ``None`` if no argument has it."""
     if type(index) not in (PandasIndex, PandasMultiIndex, OpenIndex):
         return None
-    for position, leaf in enumerate(leaves):
-        if not has_coordinates(leaf) or name not in leaf._indexes:
-            continue
-        other = leaf._indexes[name]
-        # `align` makes new objects over the same index of pandas.
-        if other is index or (type(other) is type(index) and _are_alike(index, other)):
-            return position
-    return None
+    others = [
+        (position, leaf._indexes[name])
+        for position, leaf in enumerate(leaves)
+        if has_coordinates(leaf) and name in leaf._indexes
+    ]
+    same = [position for position, other in others if other is index]
+    # `align` makes new objects over the same index of pandas.
+    alike = [at for at, other in others if type(other) is type(index) and _are_alike(index, other)]
+    return next(iter([*same, *alike]), None)
 
 
 def _are_alike(index, other):
