@@ -197,3 +197,15 @@ def test_ranges_of_fractions(function, dtype):
 def test_ranges_of_fractions_without_a_length(stop):
     with pytest.raises(ValueError, match="a size that depends on data"):
         indim.jit(lambda x: np.arange(0, np.sum(x), 0.5))(np.array([stop]))
+
+
+def test_ranges_of_narrow_floats_are_refused():
+    for numbers, dtype in (((2.1, 3.3, 0.1), "f4"), ((0, 3, 0.1), "f2")):
+        start, stop, step = (np.array(number, dtype) for number in numbers)
+        with pytest.raises(TypeError, match=r"write x.astype\(np.float64\) for its numbers"):
+            indim.jit(np.arange)(start, stop, step)
+        wide = indim.jit(lambda *numbers: np.arange(*(number.astype(np.float64) for number in numbers)))
+        expected = np.arange(*(number.astype(np.float64) for number in (start, stop, step)))
+        np.testing.assert_array_equal(wide(start, stop, step), expected)
+    with pytest.raises(TypeError, match="not in float16"):
+        indim.jit(lambda n: np.arange(0, n, 0.5, np.float16))(np.array(3.0))

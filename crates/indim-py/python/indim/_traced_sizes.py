@@ -122,6 +122,14 @@ def _range_of_floats(start, stop, step, dtype):
         if isinstance(value, Tracer) and value.ndim:
             text, shape = value._value_text, list(value._shape)
             raise TypeError(f"a number of np.arange, `{text}`, is {value.dtype}{shape}, and not one number")
+    types = [value.dtype for value in (start, stop, step) if hasattr(value, "dtype")]
+    narrow = next((of for of in types if of.kind in "fV" and of != np.float64), None)
+    if narrow is not None or dtype is not None and np.dtype(dtype) == np.float16:
+        # NumPy counts such numbers in their own type.
+        raise TypeError(
+            f"np.arange of traced numbers is computed in float64, not in {narrow or np.dtype(dtype)}: write "
+            "x.astype(np.float64) for its numbers, and convert the result"
+        )
     if not isinstance(step, Tracer) and step == 0:
         raise ZeroDivisionError("np.arange with the step 0")
     start, stop, step = (asarray(value).astype(np.float64) for value in (start, stop, step))
