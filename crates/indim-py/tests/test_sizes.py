@@ -498,3 +498,33 @@ def test_the_size_of_an_added_axis():
     for n in (2, 3, 9, 4, 2):
         x = np.arange(n * 3.0).reshape(n, 3)
         np.testing.assert_array_equal(f(x), expected(x))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[:5].sum() / x[:5].shape[0],
+        lambda x: x[-5:].sum() / x[-5:].shape[0],
+        lambda x: x[::2] * x[::2].shape[0],
+        lambda x: (x[:5] * 2).size + x,
+        lambda x: np.diff(x) * np.diff(x).shape[0],
+        lambda x: np.split(x, [5])[0].sum() / np.split(x, [5])[0].shape[0],
+        lambda x: indim.grad(lambda x: x[:5].sum() / x[:5].shape[0])(x),
+        lambda x: x[: x[:5].shape[0] // 2],
+    ],
+)
+@pytest.mark.parametrize("lengths", [(3, 8, 5, 6, 1), (1, 3, 8), (8, 3, 5)])
+def test_sizes_of_slices_that_were_whole_at_the_first_call(function, lengths):
+    compiled = indim.jit(function)
+    for length in lengths:
+        x = np.arange(length) + 1.0
+        np.testing.assert_array_equal(compiled(x), function(x))
+
+
+def test_sizes_of_reshapes_that_had_the_sizes_of_their_operand():
+    for shape in ((-1, 4), (3, -1), (2, -1, 2)):
+        compiled = indim.jit(lambda x: x.reshape(shape) * x.reshape(shape).shape[0] + x.reshape(shape).shape[1])
+        for sizes in ((3, 4), (6, 4), (3, 8), (4, 6), (12, 1)):
+            x = np.ones(sizes)
+            y = x.reshape(shape)
+            np.testing.assert_array_equal(compiled(x), y * y.shape[0] + y.shape[1])

@@ -28,6 +28,9 @@ fn origin(classes: &mut SizeClasses, graph: &Graph, (value, axis): Axis) -> Size
     let axes = |of: ValueId| (0..graph[of].array_type.shape.rank()).map(move |axis| (of, axis));
     let all = graph.iter().flat_map(|(of, _)| axes(of));
     let same: Vec<Axis> = all.filter(|&(of, axis)| classes.class(of, axis) == class).collect();
+    if same.iter().any(|axis| may_differ(classes, graph, *axis)) {
+        return SizeOrigin::Unknown;
+    }
     let is_parameter = |(of, _): &Axis| graph.parameters().contains(of);
     let parameters: Vec<Axis> = same.iter().copied().filter(is_parameter).collect();
     if !parameters.is_empty() {
@@ -37,6 +40,12 @@ fn origin(classes: &mut SizeClasses, graph: &Graph, (value, axis): Axis) -> Size
         && same.iter().all(|&(of, _)| keeps_units(graph, &graph[of]))
         && !classes.derivations().iter().any(|(axis, _)| same.contains(axis));
     if is_added { SizeOrigin::One } else { SizeOrigin::Unknown }
+}
+
+/// Whether an axis has the size of its class for the sizes of the first call alone: a slice that was whole then
+/// may be clamped or cut for others, and a reshape had these sizes by chance.
+fn may_differ(classes: &SizeClasses, graph: &Graph, (value, axis): Axis) -> bool {
+    matches!(graph[value].kind, NodeKind::Slice(_)) || classes.is_derived((value, axis))
 }
 
 /// Whether an axis of size 1 of a node either was added with this size, or is one of its operands.
