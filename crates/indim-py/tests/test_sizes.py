@@ -509,13 +509,13 @@ def test_the_size_of_an_added_axis():
         lambda x: (x[:5] * 2).size + x,
         lambda x: np.diff(x) * np.diff(x).shape[0],
         lambda x: np.split(x, [5])[0].sum() / np.split(x, [5])[0].shape[0],
-        lambda x: indim.grad(lambda x: x[:5].sum() / x[:5].shape[0])(x),
+        lambda x: im.grad(lambda x: x[:5].sum() / x[:5].shape[0])(x),
         lambda x: x[: x[:5].shape[0] // 2],
     ],
 )
 @pytest.mark.parametrize("lengths", [(3, 8, 5, 6, 1), (1, 3, 8), (8, 3, 5)])
 def test_sizes_of_slices_that_were_whole_at_the_first_call(function, lengths):
-    compiled = indim.jit(function)
+    compiled = im.jit(function)
     for length in lengths:
         x = np.arange(length) + 1.0
         np.testing.assert_array_equal(compiled(x), function(x))
@@ -523,7 +523,7 @@ def test_sizes_of_slices_that_were_whole_at_the_first_call(function, lengths):
 
 def test_sizes_of_reshapes_that_had_the_sizes_of_their_operand():
     for shape in ((-1, 4), (3, -1), (2, -1, 2)):
-        compiled = indim.jit(lambda x: x.reshape(shape) * x.reshape(shape).shape[0] + x.reshape(shape).shape[1])
+        compiled = im.jit(lambda x: x.reshape(shape) * x.reshape(shape).shape[0] + x.reshape(shape).shape[1])
         for sizes in ((3, 4), (6, 4), (3, 8), (4, 6), (12, 1)):
             x = np.ones(sizes)
             y = x.reshape(shape)

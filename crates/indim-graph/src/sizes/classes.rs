@@ -227,11 +227,6 @@ impl SizeClasses {
         &self.from_end
     }
 
-    /// Whether the size of an axis follows from others.
-    pub(super) fn is_derived(&self, axis: Axis) -> bool {
-        self.derived.contains(&axis)
-    }
-
     /// The class of an axis.
     pub(super) fn class(&mut self, value: ValueId, axis: usize) -> usize {
         self.root(self.starts[value.index()] + axis)

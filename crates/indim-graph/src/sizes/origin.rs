@@ -19,16 +19,21 @@ pub enum SizeOrigin {
 impl SizeFacts {
     /// The origin of the size of this axis, as nodes and facts state it.
     pub fn origin(&self, graph: &Graph, axis: ValueAxis) -> SizeOrigin {
-        origin(&mut SizeClasses::of(graph, self), graph, axis)
+        origin(self, &mut SizeClasses::of(graph, self), graph, axis)
     }
 }
 
-fn origin(classes: &mut SizeClasses, graph: &Graph, (value, axis): Axis) -> SizeOrigin {
+fn origin(
+    facts: &SizeFacts,
+    classes: &mut SizeClasses,
+    graph: &Graph,
+    (value, axis): Axis,
+) -> SizeOrigin {
     let class = classes.class(value, axis);
     let axes = |of: ValueId| (0..graph[of].array_type.shape.rank()).map(move |axis| (of, axis));
     let all = graph.iter().flat_map(|(of, _)| axes(of));
     let same: Vec<Axis> = all.filter(|&(of, axis)| classes.class(of, axis) == class).collect();
-    if same.iter().any(|axis| may_differ(classes, graph, *axis)) {
+    if same.iter().any(|axis| may_differ(facts, classes, graph, *axis)) {
         return SizeOrigin::Unknown;
     }
     let is_parameter = |(of, _): &Axis| graph.parameters().contains(of);
@@ -37,15 +42,16 @@ fn origin(classes: &mut SizeClasses, graph: &Graph, (value, axis): Axis) -> Size
         return SizeOrigin::Parameters(parameters);
     }
     let is_added = graph[value].array_type.shape[axis] == 1
-        && same.iter().all(|&(of, _)| keeps_units(graph, &graph[of]))
-        && !classes.derivations().iter().any(|(axis, _)| same.contains(axis));
+        && same.iter().all(|&(of, _)| keeps_units(graph, &graph[of]));
     if is_added { SizeOrigin::One } else { SizeOrigin::Unknown }
 }
 
-/// Whether an axis has the size of its class for the sizes of the first call alone: a slice that was whole then
-/// may be clamped or cut for others, and a reshape had these sizes by chance.
-fn may_differ(classes: &SizeClasses, graph: &Graph, (value, axis): Axis) -> bool {
-    matches!(graph[value].kind, NodeKind::Slice(_)) || classes.is_derived((value, axis))
+/// Whether an axis may have the size of the others of its class in the first call alone: a slice that was whole
+/// then may be cut for other sizes, and a reshape had these sizes by chance.
+fn may_differ(facts: &SizeFacts, classes: &SizeClasses, graph: &Graph, axis: Axis) -> bool {
+    matches!(graph[axis.0].kind, NodeKind::Slice(_))
+        || facts.slices().iter().any(|slice| (slice.result, slice.axis) == axis)
+        || classes.derivations().iter().any(|(derived, _)| *derived == axis)
 }
 
 /// Whether an axis of size 1 of a node either was added with this size, or is one of its operands.
