@@ -70,7 +70,11 @@ fn origins_of_sizes() {
         b.size_facts().origin(&graph, (graph.outputs()[0], axis))
     };
     let row = b.index(&x, &[Index::NewAxis, Index::Ellipsis]).unwrap().exp();
-    assert_eq!([origin(&row, 0), origin(&row, 1)], [SizeOrigin::One, of_x]);
+    assert_eq!([origin(&row, 0), origin(&row, 1)], [SizeOrigin::One, of_x.clone()]);
+    assert_eq!(origin(&b.reshape_inferred(&x, [4], Some(0)).unwrap(), 0), of_x);
+    // This slice is whole for this size of `x` alone.
+    let clamped = Index::Slice { start: None, stop: Some(5), step: None };
+    assert_eq!(origin(&b.index(&x, &[clamped]).unwrap(), 0), SizeOrigin::Unknown);
     // These sizes are 1 for this size of `x` alone.
     let slice = Index::Slice { start: Some(3), stop: None, step: None };
     let rest = b.index(&x, &[slice]).unwrap();

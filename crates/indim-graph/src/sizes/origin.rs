@@ -1,6 +1,7 @@
 //! Origins of sizes: the axes of parameters that have a size, or the operation that added an axis of size 1.
 
 use super::classes::{Axis, SizeClasses};
+use super::derivation::Derivation;
 use super::facts::{SizeFacts, ValueAxis};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
@@ -51,7 +52,12 @@ fn origin(
 fn may_differ(facts: &SizeFacts, classes: &SizeClasses, graph: &Graph, axis: Axis) -> bool {
     matches!(graph[axis.0].kind, NodeKind::Slice(_))
         || facts.slices().iter().any(|slice| (slice.result, slice.axis) == axis)
-        || classes.derivations().iter().any(|(derived, _)| *derived == axis)
+        || classes.derivations().iter().any(|(of, derivation)| *of == axis && !is_same(derivation))
+}
+
+/// Whether a derivation gives the size of its source: `reshape(-1)` of a vector.
+fn is_same(derivation: &Derivation<Axis>) -> bool {
+    matches!(derivation, Derivation::Quotient { of, by } if of.len() == 1 && by.is_empty())
 }
 
 /// Whether an axis of size 1 of a node either was added with this size, or is one of its operands.
@@ -67,7 +73,7 @@ fn keeps_units(graph: &Graph, node: &Node) -> bool {
         | NodeKind::Scan { .. }
         | NodeKind::Sort { .. }
         | NodeKind::Contract { .. } => true,
-        // Of several axes of size 1, it is unknown which ones were added.
+        // It is unknown which of several axes of size 1 were added.
         NodeKind::Reshape => {
             let of = &graph[node.operands[0]].array_type.shape;
             of.iter().eq(node.array_type.shape.iter().filter(|size| **size != 1))
