@@ -78,7 +78,7 @@ pub(crate) struct RecordedFunction {
     pub(crate) numbers: NumberProgram,
 }
 
-/// What a function read of the sizes of its arguments, so that its recording is valid for equal ones alone.
+/// The sizes of arguments that a function read: its recording is valid for sizes that agree in them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SizeUse {
     /// Nothing, or sizes that are inputs of the recording.

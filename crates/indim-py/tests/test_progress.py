@@ -192,41 +192,6 @@ def test_settings():
         indim.set_progress(1)
 
 
-
-
-@pytest.mark.parametrize("call", ["evaluate", "re_evaluate", "compiled"])
-def test_a_call_has_a_setting_of_its_own(call, progress):
-    def stop(done, total):
-        raise Stop
-
-    progress(False)
-    x = np.linspace(0.1, 1, 2_000_000)
-    names = {"x": x[:, None], "y": x + 0.5}
-    with pytest.raises(Stop):
-        if call == "evaluate":
-            indim.evaluate("sum(lgamma(x) ** y)", names, progress=stop)
-        elif call == "re_evaluate":
-            indim.evaluate("sum(lgamma(x) ** y)", {"x": x[:1], "y": x[:1]})
-            indim.re_evaluate(names, progress=stop)
-        else:
-            indim.jit(lambda x, y: np.sum(indim.lgamma(x) ** y))(x[:, None], x + 0.5, progress=stop)
-    # The setting ends with the call.
-    assert _progress._of_call.progress is None and indim.set_progress(False) is False
-
-
-def test_names_and_values_of_the_argument():
-    x = np.array([1.0, 2.0])
-    assert indim.evaluate("sum(x)", progress=False) == indim.jit(np.sum)(x, progress=None) == 3
-    assert indim.evaluate("sum(x * progress)", progress=x) == 5
-    progress = 3.0
-    assert indim.evaluate("sum(x * progress)", progress=None) == 9
-    assert indim.re_evaluate(progress=lambda done, total: None) == 9
-    assert indim.jit(lambda x, progress: x[0] * progress)(x, progress=progress) == 3
-    for call in (lambda: indim.evaluate("x", x=x, progress="no"), lambda: indim.jit(np.sum)(x, progress=1)):
-        with pytest.raises(TypeError, match="True, False, or a function of two numbers"):
-            call()
-
-
 @pytest.mark.parametrize("call", ["evaluate", "re_evaluate", "compiled"])
 def test_a_call_has_a_setting_of_its_own(call, progress):
     def stop(done, total):

@@ -194,7 +194,6 @@ class Stages:
             "own: take sizes that are large enough, as in indim.extract(mask, x, size=k), or loop outside"
         )
 
-
     def _argument(self, kind, value):
         """What the next stage takes for the result of a stage."""
         if kind == "mask":

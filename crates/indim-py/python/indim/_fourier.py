@@ -14,7 +14,6 @@ from ._tracing import implements
 
 _NORMS = ("backward", "ortho", "forward")
 
-
 #: The transforms of real numbers, and those of complex numbers.
 _OF_REAL_NUMBERS = {"rfft": "fft", "rfft2": "fft2", "rfftn": "fftn", "ihfft": "ifft"}
 

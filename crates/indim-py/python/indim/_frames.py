@@ -10,7 +10,7 @@ import numpy as np
 from . import _captured
 from ._operators import UFUNCS_OF_SYMBOLS
 
-#: Functions beside operators, ufuncs and conversions whose results are DataFrames in pandas.
+#: Functions whose results are DataFrames in pandas, without operators, ufuncs and conversions.
 _BY_ELEMENTS = {"~", "abs", "round", "clip", "cumsum", "cumprod", "cummax", "cummin"}
 
 #: pandas' names of axes.

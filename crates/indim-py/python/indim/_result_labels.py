@@ -14,6 +14,7 @@ from ._label_copies import copied_dict, with_data
 from ._lookups import elements
 from ._open_labels import OpenIndex
 
+
 class ResultLabels:
     """The labels of one result.
 

@@ -116,7 +116,7 @@ def _is_float(value):
 
 
 def _range_of_floats(start, stop, step, dtype):
-    """``np.arange`` of numbers some of which are floats: NumPy counts in 64 bits, and adds the multiples of
+    """``np.arange`` with a float among its numbers: NumPy counts in 64 bits, and adds the multiples of
     the difference of the first two numbers to the first one."""
     for value in (start, stop, step):
         if isinstance(value, Tracer) and value.ndim:

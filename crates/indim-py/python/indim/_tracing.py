@@ -673,7 +673,7 @@ class Tracer:
         (symbol, filename, line, _, is_of_view, _), holder._rebound = holder._rebound, None
         if is_of_view:
             # A write into a view makes other uses of its array errors.
-            what = "binds `y`, a view, to a new array, as in JAX, and the array of which it is a view"
+            what = "binds `y`, a view, to a new array, as in JAX, and the array that it views"
             advice = "to write into that array, and make the view afterwards"
         else:
             what = "binds `y` to a new array, as in JAX, and the old one"
