@@ -47,8 +47,8 @@ fn origin(
     if is_added { SizeOrigin::One } else { SizeOrigin::Unknown }
 }
 
-/// Whether an axis may have the size of the others of its class in the first call alone: a slice that was whole
-/// then may be cut for other sizes, and a reshape had these sizes by chance.
+/// Whether an axis may have the size of the others of its class in the first call alone: a slice that was
+/// whole then may be cut for other sizes, and a reshape had these sizes by chance.
 fn may_differ(facts: &SizeFacts, classes: &SizeClasses, graph: &Graph, axis: Axis) -> bool {
     matches!(graph[axis.0].kind, NodeKind::Slice(_))
         || facts.slices().iter().any(|slice| (slice.result, slice.axis) == axis)
