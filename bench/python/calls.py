@@ -4,15 +4,13 @@
 of 5 milliseconds the median. It needs the package and NumPy.
 """
 
-import time
-
 import numpy as np
 
 import indim
+from timing import best, rested
 
 #: KiB of the result.
 SIZES = (16, 64, 256, 512, 1024, 4096)
-PAUSE = 0.005
 
 
 def softmax(x):
@@ -28,28 +26,6 @@ def jobs(elements):
         "softmax": (indim.jit(lambda x: indim.softmax(x, axis=1)), softmax, (x.reshape(-1, 64),)),
         "sum(x)": (indim.jit(lambda x: np.sum(x)), np.sum, (x,)),
     }
-
-
-def best(call, seconds=0.2):
-    """The shortest mean of 20 calls."""
-    shortest, end = float("inf"), time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        for _ in range(20):
-            call()
-        shortest = min(shortest, (time.perf_counter() - start) / 20)
-    return shortest * 1e6
-
-
-def rested(call, calls=40):
-    """The median of calls after pauses."""
-    times = []
-    for _ in range(calls):
-        time.sleep(PAUSE)
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return sorted(times)[calls // 2] * 1e6
 
 
 def main():

@@ -39,7 +39,8 @@ cargo xtask COMMAND
   errors        writes docs/errors.md from the registry of error codes
   accuracy      measures the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` lists options
-  bench-python  the Python package against NumPy, numexpr and JAX
+  bench-python  the Python package against NumPy, numexpr and JAX; with `programs` or `products`, programs or
+                matrix products against more libraries [--threads N] [--job NAME] [--processor-time]
   bench-cluster one function in memory, over Dask's chunks, and on two workers, by indim and by NumPy
   formats       runs written model files by JAX, ONNX Runtime and OpenVINO
   site          builds the site into target/site [--serve [PORT] | --test]
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
         Some("test") => everything::test(&root(), &rest),
         Some("python") => python::test(&root()),
         Some("free-threaded") => free_threaded::test(&root()),
-        Some("bench-python") => python::bench(&root()),
+        Some("bench-python") => python::bench(&root(), &rest),
         Some("bench-cluster") => python::bench_cluster(&root()),
         Some("bless") => {
             cargo(&["test", "--package", "indim", "--test", "documents"], &[("INDIM_BLESS", "1")])

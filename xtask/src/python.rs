@@ -78,8 +78,25 @@ pub(crate) fn build_wheel(root: &Path, python: &Path, wheels: &Path) -> Option<P
 }
 
 /// Runs the benchmark of the Python package against the wheel that `test` installed.
-pub(crate) fn bench(root: &Path) -> bool {
-    run_program(root, "requirements-bench.txt", &["bench.py"])
+pub(crate) fn bench(root: &Path, arguments: &[&str]) -> bool {
+    match arguments.split_first() {
+        None => run_program(root, "requirements-bench.txt", &["bench.py"]),
+        // Programs of `bench/python`; paths are relative to the package.
+        Some((&name @ ("programs" | "products"), options)) => {
+            let program = format!("../../bench/python/{name}.py");
+            run_program(
+                root,
+                "../../bench/python/requirements.txt",
+                &[&[program.as_str()], options].concat(),
+            )
+        }
+        Some((name, _)) => {
+            eprintln!(
+                "`bench-python` has no program `{name}`: write `programs`, `products`, or no name"
+            );
+            false
+        }
+    }
 }
 
 /// Runs the benchmark of Dask's chunks and workers against the same wheel.
