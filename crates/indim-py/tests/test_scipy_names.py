@@ -246,6 +246,28 @@ def test_reductions_of_windows(dtype):
     np.testing.assert_array_equal(gradient(np.array([1.0, 3.0, 5.0, 2.0])), [0, 1, 1, 0])
 
 
+@pytest.mark.parametrize("function", [np.maximum, np.minimum])
+def test_extremes_of_windows_that_overlap(function):
+    x = RANDOM.normal(size=(2, 7, 8)).astype("f4")
+    x[0, 2, 3], x[1, 0, 7] = np.nan, -0.0
+    outside = np.float32(-np.inf if function is np.maximum else np.inf)
+    padded = np.pad(x, [(0, 0), (1, 2), (2, 0)], constant_values=outside)
+    # Windows of 3 by 2 with a step of 2 along the second of these axes.
+    expected = [
+        [[function.reduce(part[i : i + 3, j : j + 3 : 2], (0, 1)) for j in range(8)] for i in range(0, 8, 2)]
+        for part in padded
+    ]
+    options = (1, 3, 2), (1, 2, 1), [(0, 0), (1, 2), (2, 0)], None, (1, 1, 2)
+    for initial in (outside, np.float32(0.25)):
+        found = indim.jit(lambda x: lax.reduce_window(x, initial, function, *options))(x)
+        if initial == outside:
+            np.testing.assert_array_equal(found, np.array(expected))
+        else:
+            filled = np.pad(x, options[2], constant_values=initial)
+            first = [function.reduce(part[2:5, 3:6:2], (0, 1)) for part in filled]
+            np.testing.assert_array_equal(found[:, 1, 3], function(first, initial))
+
+
 def test_windows_of_empty_and_of_spread_arrays():
     empty = np.zeros((0, 3, 5))
     assert lax.reduce_window(empty, -np.inf, lax.max, (1, 1, 2), (1, 1, 2)).shape == (0, 3, 2)

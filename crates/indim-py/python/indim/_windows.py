@@ -55,10 +55,20 @@ def reduce(operands, init_values, computation, dimensions):
 
 def _reduced(found, operand, init_value, computation, axes):
     """The reduction by a function of NumPy, from an initial value."""
-    initial = np.full((), init_value, operand.dtype) if is_number(init_value) else asarray(init_value)
     options = {"dtype": operand.dtype} if found in (np.sum, np.prod) else {}
-    reduced = found(operand, axis=axes, initial=_identity(found, operand.dtype), **options)
-    return computation(reduced, initial.astype(operand.dtype))
+    identity = _identity(found, operand.dtype)
+    reduced = found(operand, axis=axes, initial=identity, **options)
+    is_extreme = found in (np.max, np.min)
+    return _with_initial(reduced, init_value, computation, identity if is_extreme else None)
+
+
+def _with_initial(reduced, init_value, computation, identity):
+    """The reduction from an initial value; the ``identity`` changes nothing."""
+    is_value = is_number(init_value)
+    if is_value and identity is not None and init_value == identity:
+        return reduced
+    initial = np.full((), init_value, reduced.dtype) if is_value else asarray(init_value)
+    return computation(reduced, initial.astype(reduced.dtype))
 
 
 def _rank(operands):
@@ -119,6 +129,14 @@ def reduce_window(
         arguments = operand, init_value
         return record_or_run("reduce_window", recorded_in_windows, (computation,), options, arguments)
     operand = _padded(asarray(operand), sizes, strides, steps, between, padding, init_value)
+    if found in (np.max, np.min):
+        # Axis by axis: windows that overlap share what earlier axes have reduced. The order has no effect on
+        # the result; the last axis takes the most time, so it comes when fewer elements are left.
+        for axis, size, stride, step in zip(range(rank), sizes, strides, steps):
+            if (size, stride) != (1, 1):
+                windows = xla.sliding_window_view(operand, size, axis, stride=stride, dilation=step)
+                operand = found(windows, axis=-1)
+        return _with_initial(operand, init_value, computation, _identity(found, operand.dtype))
     windows = _windows(operand, range(rank), sizes, strides, steps)
     return _reduced(found, windows, init_value, computation, tuple(range(rank, 2 * rank)))
 
@@ -138,6 +156,8 @@ def _padded(x, sizes, strides, steps, between, padding, value):
     spans = [(size - 1) * step + 1 for size, step in zip(sizes, steps)]
     # As in JAX, the widths of "SAME" ignore the gaps of `between`.
     widths = _widths(padding, x.shape, spans, strides)
+    if max(between, default=1) == 1 and not any(map(any, widths)):
+        return x
     return pad_between(x, value, [(low, high, gap - 1) for (low, high), gap in zip(widths, between)])
 
 
