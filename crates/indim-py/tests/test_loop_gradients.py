@@ -339,3 +339,83 @@ def test_the_message_names_stop_gradient():
 
     with pytest.raises(TypeError, match=r"^lax\.stop_gradient has a derivative of its own"):
         indim.grad(f)(2.0)
+
+
+SQUARE = SEED.standard_normal((4, 4)) + 4 * np.eye(4)
+
+
+def _symmetric(a):
+    return np.matmul(a, a.T)
+
+
+OF_MATRICES = {
+    "solve": lambda a: np.linalg.solve(a, a[:, :2] + 1),
+    "solve a vector": lambda a: np.linalg.solve(a, a[0]),
+    "inv": np.linalg.inv,
+    "det": lambda a: np.linalg.det(a) * np.eye(4),
+    "stack of det": lambda a: np.linalg.det(np.stack([a, 2 * a, a.T])),
+    "slogdet": lambda a: np.linalg.slogdet(a)[1] * np.linalg.slogdet(-a)[0] * a,
+    "cholesky": lambda a: np.linalg.cholesky(_symmetric(a)),
+    "upper": lambda a: np.linalg.cholesky(_symmetric(a), upper=True)
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+    else a,
+    "power": lambda a: np.linalg.matrix_power(a, -2),
+    "batch": lambda a: indim.vmap(np.linalg.solve)(np.stack([a, a.T]), np.stack([a[0], a[1]])),
+}
+
+
+@pytest.mark.parametrize("name", OF_MATRICES)
+def test_matrix_functions_in_loops_have_the_derivatives_of_unrolled_ones(name):
+    def step(a, shift):
+        return a * 0.5 + shift * np.eye(4) + 0.1 * np.sum(np.sin(OF_MATRICES[name](a))) * a[0]
+
+    def unrolled(a):
+        for shift in (0.25, 0.5):
+            a = step(a, shift)
+        return np.sum(a * a)
+
+    def scanned(a):
+        return np.sum(indim.scan(lambda a, s: (step(a, s), None), a, np.array([0.25, 0.5]))[0] ** 2)
+
+    def counted(a):
+        return np.sum(indim.fori_loop(1, 3, lambda i, a: step(a, 0.25 * i), a) ** 2)
+
+    def conditional(a):
+        return indim.cond(a[0, 0] > 0, unrolled, lambda a: np.sum(a), a)
+
+    def while_known(a):
+        of = lambda state: (state[0] + 1, step(state[1], 0.25 * state[0]))  # noqa: E731
+        return np.sum(indim.while_loop(lambda state: state[0] < 3, of, (1, a))[1] ** 2)
+
+    value, expected = indim.value_and_grad(unrolled)(SQUARE)
+    tangent = np.sum(expected * SQUARE[::-1])
+    for function in (scanned, counted, conditional, while_known):
+        found, gradient = indim.jit(indim.value_and_grad(function))(SQUARE)
+        np.testing.assert_allclose(found, value, rtol=1e-12)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(indim.jvp(function, (SQUARE,), (SQUARE[::-1],))[1], tangent, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_determinants_of_singular_matrices_in_loops(rank):
+    singular = np.arange(16.0).reshape(4, 4)[:, :rank] @ np.eye(rank, 4) + np.eye(rank, 4).T @ np.eye(rank, 4)
+
+    def looped(a):
+        return indim.fori_loop(0, 1, lambda i, total: total + np.linalg.det(a), 0.0)
+
+    np.testing.assert_allclose(
+        indim.grad(looped)(singular), indim.grad(np.linalg.det)(singular), rtol=1e-12, atol=1e-12
+    )
+    empty = indim.grad(lambda a: looped(a[:0, :0]) + np.sum(a))(singular)
+    np.testing.assert_array_equal(empty, np.ones((4, 4)))
+
+
+def test_second_derivatives_of_matrix_functions_in_loops():
+    def looped(a):
+        return np.sum(indim.fori_loop(0, 2, lambda i, a: np.linalg.inv(a) + np.eye(3), a))
+
+    def unrolled(a):
+        return np.sum(np.linalg.inv(np.linalg.inv(a) + np.eye(3)) + np.eye(3))
+
+    a = SQUARE[:3, :3]
+    np.testing.assert_allclose(indim.hessian(looped)(a), indim.hessian(unrolled)(a), rtol=1e-8, atol=1e-11)

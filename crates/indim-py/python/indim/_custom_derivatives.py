@@ -33,6 +33,9 @@ class _CustomFunction:
         #: The functions of the derivative. The search for captured objects finds them here, and copies get
         #: other ones: see `_captured.py` and `_indexable.py`.
         self._rules = ()
+        #: The same function without calls of functions with derivatives of their own, or None. Its operations
+        #: are differentiated in the functions of loops and branches, which cannot use the rules.
+        self._in_loops = None
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
@@ -40,7 +43,7 @@ class _CustomFunction:
     def _remade(self, fun):
         """Another function with this derivative."""
         made = type(self)(fun, self.nondiff_argnums)
-        made._rules = self._rules
+        made._rules, made._in_loops = self._rules, self._in_loops
         return made
 
     def __repr__(self):
@@ -62,8 +65,7 @@ class _CustomFunction:
     def _recorded(self, recording, args):
         """The results in the recording that runs."""
         if recording.derivative_mode is None and recording.batch is None:
-            _check_usable(recording, self)
-            return self.__wrapped__(*args)
+            return self._usable(recording)(*args)
         own = [leaf for leaf in leaves_of(args) if isinstance(leaf, Tracer) and leaf._recording is recording]
         if not own:
             with resumed(recording.outer):
@@ -76,31 +78,45 @@ class _CustomFunction:
                 )
         bound = _Bound(self, args)
         inner = tuple(arg for position, arg in enumerate(args) if position not in self.nondiff_argnums)
-        return _called(recording, bound, inner, lambda: self.__wrapped__(*args))
+        return _called(recording, bound, inner, lambda: self._usable(recording)(*args))
+
+    def _usable(self, recording):
+        """The function whose operations are recorded, where the rules are not used.
+
+        The function of a loop or branch that is differentiated from outside needs one without rules. A
+        reduction by such a function is recorded again, operation by operation.
+        """
+        if not _is_differentiated(recording):
+            return self.__wrapped__
+        if recording.probe is not None:
+            recording.probe.has_custom_calls = True
+            return self.__wrapped__
+        if self._in_loops is None:
+            while recording.batch is not None:
+                # The function of the loop or branch computes the batch.
+                recording = recording.outer
+            raise TypeError(
+                f"{self.__qualname__} has a derivative of its own, which {recording.function} cannot use if "
+                "it is differentiated from outside: call it outside the loop or branch, or give a function "
+                "around the loop or branch its derivative"
+            )
+        return self._in_loops
 
 
 def _called(recording, custom, arguments, otherwise):
-    """The results of a call that something may differentiate; if nothing does, those of ``otherwise()``."""
+    """The results of a call that something may differentiate; without a rule those of ``otherwise()``."""
     if recording.derivative_mode is not None:
         return cut(recording, custom, arguments)
-    if recording.batch is not None and _is_differentiated(recording.outer):
+    if recording.batch is not None and _takes_cuts(recording.outer):
         return _called_by_element(recording.batch, custom, arguments)
-    _check_usable(recording, custom)
     return otherwise()
 
 
-def _check_usable(recording, custom):
-    """Refuses a call in the function of a loop or branch that is differentiated from outside. A reduction by
-    such a function is recorded again, operation by operation."""
-    if not _is_differentiated(recording):
-        return
-    if recording.probe is None:
-        raise TypeError(
-            f"{custom.__qualname__} has a derivative of its own, which {recording.function} cannot use if it "
-            "is differentiated from outside: call it outside the loop or branch, or give a function around "
-            "the loop or branch its derivative"
-        )
-    recording.probe.has_custom_calls = True
+def _takes_cuts(recording):
+    """Whether a recording, or the one around its batch, is differentiated."""
+    while recording is not None and recording.derivative_mode is None and recording.batch is not None:
+        recording = recording.outer
+    return recording is not None and recording.derivative_mode is not None
 
 
 def _is_differentiated(recording):

@@ -29,6 +29,19 @@ def _determinant(a):
     return np.where(is_odd, -product, product)
 
 
+def _product_of_pivots(a):
+    """The determinant by operations whose derivatives are right also for a singular matrix, whose last pivots
+    are 0."""
+    if a.shape[-1] == 0:
+        return np.prod(np.diagonal(a, 0, -2, -1), axis=-1)
+    upper, _, _, is_odd = _eliminated_by_both(a)
+    product = np.prod(np.diagonal(upper, 0, -2, -1), axis=-1)
+    return np.where(is_odd, -product, product)
+
+
+_determinant._in_loops = _product_of_pivots
+
+
 @_determinant.defjvp
 def _determinant_jvp(primals, tangents):
     return _determinant(primals[0]), np.sum(_cofactors(primals[0]) * tangents[0], axis=(-2, -1))

@@ -8,7 +8,8 @@ compiled. So a singular matrix gives infinities or NaN, and the Cholesky factor 
 positive definite has NaN, where NumPy raises ``LinAlgError``.
 
 Derivatives are products with the inverse: K. B. Petersen and M. S. Pedersen, The Matrix Cookbook, equations
-40, 46 and 59; I. Murray, Differentiation of the Cholesky decomposition, 2016, equation 10.
+40, 46 and 59; I. Murray, Differentiation of the Cholesky decomposition, 2016, equation 10. The function of a
+loop or branch that is differentiated from outside has those of its operations, the same up to rounding.
 """
 
 from __future__ import annotations
@@ -182,6 +183,9 @@ def _solution(a, b):
     return _substituted(upper, right)
 
 
+_solution._in_loops = _solution.__wrapped__
+
+
 @_solution.defjvp
 def _solution_jvp(primals, tangents):
     (a, b), (a_tangent, b_tangent) = primals, tangents
@@ -196,6 +200,9 @@ def _inverse(a):
     return _substituted(upper, right)
 
 
+_inverse._in_loops = _inverse.__wrapped__
+
+
 @_inverse.defjvp
 def _inverse_jvp(primals, tangents):
     x = _inverse(primals[0])
@@ -207,6 +214,9 @@ def _log_size(a):
     """The logarithm of the absolute value of the determinant."""
     upper, _, _ = _eliminated(a, a[..., :0])
     return np.sum(np.log(np.abs(np.diagonal(upper, 0, -2, -1))), axis=-1)
+
+
+_log_size._in_loops = _log_size.__wrapped__
 
 
 @_log_size.defjvp
@@ -230,6 +240,9 @@ def _cholesky_factor(a):
         return np.where(numbers == k, column[..., None].astype(a.dtype), factor)
 
     return _loops.fori_loop(0, size, step, np.zeros_like(a)) if size else a
+
+
+_cholesky_factor._in_loops = _cholesky_factor.__wrapped__
 
 
 @_cholesky_factor.defjvp
