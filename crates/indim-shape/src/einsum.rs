@@ -4,7 +4,7 @@
 //! another operand has, by sums. Then pairs of operands are multiplied, each as a [`ContractionForm`]. The
 //! order of the pairs depends on the sizes only, so all machines multiply in the same order: the next pair
 //! is the one whose result exceeds its two operands together by the fewest elements; of equal pairs, the
-//! first.
+//! one with the fewest multiplications, and of these the first.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -335,7 +335,7 @@ fn multiply(operands: &mut Vec<Labelled>, output: &[Label], order: &[Label]) -> 
         let uses = LabelUses::new(operands, output, order);
         let positions = 0..operands.len();
         let pairs = positions.clone().flat_map(|x| (x + 1..positions.end).map(move |y| [x, y]));
-        let pair = pairs.min_by_key(|&pair| growth(&pair.map(|at| &operands[at]), &uses));
+        let pair = pairs.min_by_key(|&pair| pair_cost(&pair.map(|at| &operands[at]), &uses));
         let [x, y] = pair.expect("invariant: there are two operands");
         let pair = [x, y].map(|at| &operands[at]);
         let (mut result, summed): (Vec<Label>, Vec<Label>) = order
@@ -380,17 +380,19 @@ impl LabelUses {
     }
 }
 
-/// By how many elements the product of a pair exceeds its two operands together.
-fn growth(pair: &[&Labelled; 2], uses: &LabelUses) -> i128 {
+/// By how many elements the product of a pair exceeds its two operands together, and its multiplications.
+fn pair_cost(pair: &[&Labelled; 2], uses: &LabelUses) -> [i128; 2] {
     let [left, right] = pair;
-    let new = right.labels.iter().filter(|label| left.size(**label).is_none());
-    let labels = left.labels.iter().chain(new);
-    let kept = labels.filter(|label| uses.is_needed(pair, **label)).map(|&label| {
+    let size_of = |label: Label| {
         let [of_left, of_right] = pair.map(|operand| operand.size(label).unwrap_or(1));
         unify(of_left, of_right).unwrap_or(1)
-    });
+    };
+    let new = right.labels.iter().filter(|label| left.size(**label).is_none());
+    let labels = left.labels.iter().chain(new).copied();
+    let kept = labels.clone().filter(|&label| uses.is_needed(pair, label)).map(size_of);
     let of = |operand: &Labelled| element_count(operand.shape.iter().copied());
-    element_count(kept).saturating_sub(of(left)).saturating_sub(of(right))
+    let growth = element_count(kept).saturating_sub(of(left)).saturating_sub(of(right));
+    [growth, element_count(labels.map(size_of))]
 }
 
 /// The number of elements of an array of these sizes; saturates.

@@ -159,6 +159,10 @@ fn products_of_several_operands_are_in_the_order_of_growth() {
     assert_eq!(pairs, [[1, 2], [0, 1]]);
     assert_eq!(plan.products[0].form.result().sizes(), [2, 40]);
     assert_eq!(plan.products[1].form.result().sizes(), [2, 30]);
+    // Both pairs shrink by as much; the product of matrices has more multiplications.
+    let shapes = [Shape::from([8, 64, 64]), Shape::from([8, 64, 64]), Shape::from([8, 64])];
+    let plan = einsum.elaborate(&shapes).unwrap();
+    assert_eq!(plan.products[0].operands, [1, 2]);
 }
 
 #[test]
