@@ -309,16 +309,28 @@ impl Recorder {
         }
     }
 
-    /// Adds an array from outside the arguments.
+    /// Adds an array from outside the arguments; returns its description, and its position among the
+    /// operands that are no arguments.
     fn capture<'py>(
         &self,
         name: &str,
         array: &Bound<'py, PyAny>,
-    ) -> PyResult<ValueDescription<'py>> {
+    ) -> PyResult<(ValueDescription<'py>, usize)> {
         let description = self.parameter(name, array)?;
         let captured = ImplicitOperand::Captured(array.clone().unbind());
-        self.recording().implicit_operands.push(captured);
-        Ok(description)
+        let mut recording = self.recording();
+        recording.implicit_operands.push(captured);
+        Ok((description, recording.implicit_operands.len() - 1))
+    }
+
+    /// Replaces the captured array at a position by one of the same type.
+    fn replace_capture(&self, position: usize, array: Bound<'_, PyAny>) {
+        let replaced =
+            self.recording().implicit_operands.get_mut(position).map(|operand| {
+                core::mem::replace(operand, ImplicitOperand::Captured(array.unbind()))
+            });
+        // The last reference may run Python code, so it is dropped without the lock.
+        drop(replaced);
     }
 
     /// Records one operation: a function or the symbol of an operator, over numbers and earlier values by

@@ -241,3 +241,17 @@ def test_hessians_through_functions_of_outside_arrays():
     hessian = indim.hessian(lambda x: x @ np.linalg.solve(a, x))(np.ones(3))
     inverse = np.linalg.inv(a)
     np.testing.assert_allclose(hessian, inverse + inverse.T, rtol=1e-12, atol=1e-15)
+
+
+def test_arguments_of_integers_have_no_gradient():
+    @indim.custom_jvp
+    def chosen(index, x):
+        return x[index] ** 2
+
+    @chosen.defjvp
+    def rule(primals, tangents):
+        (index, x), (_, t) = primals, tangents
+        return chosen(index, x), 20 * x[index] * t[index]
+
+    found = indim.grad(lambda index, x: chosen(index, x).sum(), argnums=1)(np.array([0, 2]), X)
+    np.testing.assert_array_equal(found, [10.0, 0.0, 40.0])

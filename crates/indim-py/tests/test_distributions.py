@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
 import indim
 from indim import random
@@ -131,3 +132,30 @@ def test_vectors_of_a_normal_distribution_have_its_mean_and_covariance():
     assert batch.shape == (4, 2, 2)
     with pytest.raises(ValueError, match="lacks axes of the batch"):
         random.multivariate_normal(KEY, np.zeros((4, 2)), cov, (1,))
+
+
+@pytest.mark.parametrize("parameter", [0.02, 0.7, 1.2, 30.0, 2e5])
+@pytest.mark.parametrize("name", ["gamma", "loggamma"])
+def test_numbers_of_a_gamma_distribution_keep_their_place_in_it(name, parameter):
+    a = np.full(50, parameter)
+    numbers, changes = indim.jvp(
+        lambda a: getattr(random, name)(KEY, a, dtype="f8"), (a,), (np.ones(50),)
+    )
+    if name == "loggamma":
+        numbers = np.exp(numbers)
+        changes = numbers * changes
+    step = 1e-6 * a
+    places = [special.gammainc(a + h, numbers + h * changes) for h in (step, -step)]
+    # The distribution function is the same after both steps, to the first order.
+    size = np.abs(special.gammainc(a + step, numbers) - special.gammainc(a - step, numbers))
+    assert (np.abs(places[0] - places[1]) <= 1e-4 * size + 1e-14).all()
+
+
+def test_gradients_of_distributions_from_gamma_numbers():
+    def mean_of_beta(a):
+        return random.beta(KEY, a, 2.0, (4000,), dtype="f8").mean()
+
+    # The mean is a / (a + 2).
+    assert indim.grad(mean_of_beta)(1.5) == pytest.approx(2 / 3.5**2, rel=0.05)
+    by_a = indim.grad(lambda a: random.loggamma(KEY, a, (20_000,), dtype="f8").mean())(1.2)
+    assert by_a == pytest.approx(special.polygamma(1, 1.2), rel=0.02)

@@ -48,6 +48,13 @@ def test_types():
     assert indim.fft.fft([1, 2, 3]).dtype == np.complex128
 
 
+@pytest.mark.parametrize("axes", [(1,), (0, 1)])
+def test_half_floats_along_several_axes(axes):
+    x = RANDOM.normal(size=(4, 5)).astype(np.float16)
+    for name in ("irfftn", "rfftn", "ifftn"):
+        _close(getattr(indim.fft, name)(x, axes=axes), getattr(np.fft, name)(x, axes=axes), 2e-3)
+
+
 def test_traced_and_eager_results_are_equal():
     x = RANDOM.normal(size=(3, 40)).astype(np.float32)
 

@@ -277,3 +277,15 @@ def test_interpolation_takes_the_last_of_equal_last_points_and_keeps_signs_of_ze
 
 def test_differences_of_order_0_add_no_ends():
     np.testing.assert_array_equal(indim.numpy.diff(np.array([1, 2]), n=0, prepend=0), [1, 2])
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u8", "f2", "f4", "f8"])
+@pytest.mark.parametrize("method", ["linear", "hazen", "midpoint", "lower"])
+def test_quantiles_have_the_type_of_numpys(dtype, method):
+    x = np.random.default_rng(2).integers(0, 100, (3, 7)).astype(dtype)
+    half, single = np.float16(0.25), np.array([0.25, 0.5], np.float32)
+    for q in (0, 1, 0.25, half, single, [0, 1], np.int64(1), np.float64(0.3)):
+        for axis in (1, None):
+            found, expected = both(lambda x: np.quantile(x, q, axis=axis, method=method), x)
+            assert found.dtype == np.asarray(expected).dtype, (q, axis)
+            np.testing.assert_allclose(found, expected, rtol=1e-3 if found.dtype == "f2" else 1e-6)

@@ -30,10 +30,10 @@ class Cut:
     def leaves(self):
         """The arguments that have derivatives: in the recording, and in the one around."""
         pairs = zip(leaves_of(self.inner), leaves_of(self.arguments))
-        return [pair for pair in pairs if _has_derivative(pair[0])]
+        return [pair for pair in pairs if has_derivative(pair[0])]
 
 
-def _has_derivative(value):
+def has_derivative(value):
     return isinstance(value, Tracer) and value.dtype.kind not in "biu"
 
 
@@ -104,7 +104,7 @@ def _by_leaf(made, by_argument, outer, name):
         )
     checked = []
     for argument, gradient in zip(leaves_of(made.arguments), found):
-        if _has_derivative(argument):
+        if has_derivative(argument):
             checked.append(outer.tracer(of_type(gradient, argument, made.custom, "gradient"), name))
     return checked
 
@@ -135,7 +135,7 @@ def push_forward_cuts(recording, name, results, wrt, tangents):
         _, found = _push_forward(recording, name, [inner for inner, _ in pairs], wrt, tangents)
         found = iter(found)
         by_leaf = [
-            next(found) if _has_derivative(inner) else zero_of(inner) for inner in leaves_of(made.inner)
+            next(found) if has_derivative(inner) else zero_of(inner) for inner in leaves_of(made.inner)
         ]
         with resumed(outer):
             given = made.custom.push_forward(made.arguments, filled(made.arguments, by_leaf))
@@ -143,7 +143,7 @@ def push_forward_cuts(recording, name, results, wrt, tangents):
         if given is None:
             raise TypeError(f"the derivative of {made.custom.__qualname__} gives no tangent for each result")
         for position, result, tangent in zip(made.positions, leaves_of(made.results), given):
-            if _has_derivative(result):
+            if has_derivative(result):
                 wrt.append(position)
                 tangents.append(outer.tracer(of_type(tangent, result, made.custom, "tangent"), name))
     return _push_forward(recording, name, results, wrt, tangents)
@@ -152,7 +152,7 @@ def push_forward_cuts(recording, name, results, wrt, tangents):
 def _continuous_positions(recording, cuts):
     """The positions of the results of cuts that have derivatives."""
     positions = [position for made in cuts for position in made.positions]
-    return [position for position in positions if _has_derivative(recording.sources[position])]
+    return [position for position in positions if has_derivative(recording.sources[position])]
 
 
 def _derive(recording, name, results, wrt, cotangents):

@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from ._custom_cuts import cut, zero_of
+from ._custom_cuts import cut, has_derivative, zero_of
 from ._gradients import traced_pullback
 from ._numbers import Number
 from ._signatures import signature_of
@@ -260,11 +260,18 @@ class custom_jvp(_CustomFunction):
 
     def _pull_back(self, call, arguments, residuals, cotangent):
         # The tangents are linear in those of the arguments, so their gradients at zero transpose the rule.
+        zeros = [mapped(argument, zero_of) for argument in arguments]
+        are_given = [any(map(has_derivative, leaves_of(argument))) for argument in arguments]
+
         def tangents_of(*tangents):
-            return self._rule(call, arguments, tangents)[1]
+            tangents = iter(tangents)
+            given = tuple(next(tangents) if is_given else zero for is_given, zero in zip(are_given, zeros))
+            return self._rule(call, arguments, given)[1]
 
         tangents_of.__qualname__ = self.__qualname__
-        return traced_pullback(tangents_of, [mapped(arg, zero_of) for arg in arguments], cotangent)
+        given = [zero for is_given, zero in zip(are_given, zeros) if is_given]
+        found = iter(traced_pullback(tangents_of, given, cotangent))
+        return tuple(next(found) if is_given else None for is_given in are_given)
 
 
 class custom_vjp(_CustomFunction):

@@ -112,15 +112,14 @@ def quantile(
     """Quantiles along axes, by NumPy's methods; NaN if any element is NaN. The axes of ``q`` come first."""
     _arrays.refuse_traced_fractions(q)
     rows, result = _rows(_real("quantile", x), axis, keepdims)
-    rows = _as_quantiles(rows, q) if method not in _OF_ELEMENTS else rows
-    q = np.asarray(q, np.float64)
+    rows = _as_quantiles(rows, q, method) if method not in _OF_ELEMENTS else rows
+    # NumPy computes positions in the type of the probabilities.
+    q = np.asarray(q)
     size = rows.shape[-1]
     if size == 0:
         raise ValueError("quantiles of no elements: the axis has size 0")
     # NumPy's quantile of the numbers 0 to `size - 1` is the fractional position of the quantile in a row.
     positions = np.quantile(np.arange(float(size)), q, method=method)
-    if method not in _OF_ELEMENTS and rows.dtype.kind in "biu":
-        rows = rows.astype(np.float64)
     return _for_each(positions, lambda position: result(_with_nan(rows, _between(rows, position))))
 
 
@@ -241,13 +240,16 @@ def _rows(x, axis, keepdims):
     return _sorted("sort", rows, -1, False), lambda results: results.reshape(shape)
 
 
-def _as_quantiles(rows, q):
-    """The rows in the type of their quantiles: NumPy promotes floats with the type of float probabilities,
-    unless these are one number of Python."""
-    if rows.dtype.kind != "f" or isinstance(q, (int, float)) and not isinstance(q, np.generic):
+def _as_quantiles(rows, q, method="linear"):
+    """The rows in the type of their quantiles: NumPy promotes them with the type of float probabilities, of
+    which one number of Python is weak. The probabilities 0 and 1 as integers give elements, by the linear
+    method."""
+    given, kind = np.asarray(q).dtype, rows.dtype.kind
+    if kind == "V" or (given.kind != "f" and method == "linear"):
         return rows
-    given = np.asarray(q).dtype
-    return rows.astype(np.promote_types(rows.dtype, given)) if given.kind == "f" else rows
+    if isinstance(q, (int, float)) and not isinstance(q, np.generic):
+        return rows.astype(np.float64) if kind in "biu" else rows
+    return rows.astype(np.promote_types(rows.dtype, given if given.kind == "f" else np.float64))
 
 
 def _real(function, x):

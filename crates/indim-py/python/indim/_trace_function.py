@@ -68,6 +68,7 @@ def _record_trace(recording, function, arguments, roots, static):
         result = function(*(_value(recording, static, *argument) for argument in arguments))
         if recording.end is not None:
             raise recording.end
+        recording.replace_written_captures(walk.visited)
         captured = _captured.unchanged_captures(before, _captured.captures(*roots))
         draws.warn(recording.function)
         kind, keys, results = flatten(result)

@@ -23,6 +23,7 @@ from ._errors import ExprError, NumberRangeError
 from ._indexable import captured_array, note_write
 from ._numbers import Number, is_number, plain_value
 from ._operators import UFUNCS_OF_SYMBOLS, define_assignments, define_operators
+from ._snapshots import Snapshots
 from ._trees import flatten, is_node, items_of, leaves_of
 
 #: Handlers of NumPy's functions on traced values. The modules of NumPy's names fill it, mostly by
@@ -77,6 +78,7 @@ class Recording:
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
         *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
         *("_origins", "written_arrays", "written_array", "frames", "probe", "gives_sizes"),
+        "snapshots",
     )
 
     def __init__(self, recorder, function, outer=None, written_arrays=()):
@@ -114,6 +116,8 @@ class Recording:
         self.frames = {}
         #: What the recording of the function of a reduction or scan notes: see `_associativity.py`.
         self.probe = None
+        #: The arrays that the program has captured, with their elements at that time.
+        self.snapshots = Snapshots()
 
     def outermost(self):
         """The recording around all others: that of the compiled function."""
@@ -217,7 +221,14 @@ class Recording:
         if self.outer is not None:
             return self.lift(self.outer.tracer(value, name))
         array = _arrays.as_array(_foreign.without_default_labels(value, name), name)
-        return Tracer(self, self.recorder(name).capture(as_identifier(name), array))
+        description, position = self.recorder(name).capture(as_identifier(name), array)
+        self.snapshots.take(position, name, array)
+        return Tracer(self, description)
+
+    def replace_written_captures(self, outside):
+        """Gives the program copies of the captured arrays that NumPy has written into since. ``outside`` has
+        the identities of what the function can reach from outside."""
+        self.snapshots.replace_written(self._recorder, self.function, outside)
 
     def operand(self, operand):
         """An operand for the recorder: the name of a value of this recording, or a Python number."""
