@@ -276,6 +276,34 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         progress(elements)
     }
 
+    /// Runs a nest of `work` bytes on this thread, until `progress` stops the run: in one call, because a
+    /// small nest, as of a step of a loop, takes no longer than a few calls.
+    ///
+    /// # Safety
+    /// Like [`BoundNest::prepare`].
+    unsafe fn run_whole(
+        &self,
+        work: usize,
+        bases: &Bases<'_>,
+        progress: &TileProgress<'_>,
+    ) -> ControlFlow<()> {
+        if let Some(faster) = self.tier_up(work) {
+            // SAFETY: the caller has the same obligations; the faster code takes the same operands.
+            return unsafe { faster.run_whole(work, bases, progress) };
+        }
+        // SAFETY: the caller has the obligations for all tiles; all tiles of the first pass run before
+        // `prepare`, which returns before the first tile, and `finish` runs after the last one.
+        unsafe {
+            if let Some(first_pass) = self.first_pass() {
+                first_pass.run_with_progress(bases, 0..first_pass.tiles(), progress)?;
+            }
+            self.prepare(bases, progress)?;
+            self.run_with_progress(bases, 0..self.tiles(), progress)?;
+            self.finish(bases);
+        }
+        ControlFlow::Continue(())
+    }
+
     /// Combines the partial results in shared memory into the outputs. A run calls this once, after its last
     /// tile.
     ///

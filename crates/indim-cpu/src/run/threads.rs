@@ -35,9 +35,13 @@ pub(crate) unsafe fn run(
     bases: &Bases<'_>,
     options: &RunOptions<'_>,
 ) -> ControlFlow<()> {
+    if !is_parallel(work) {
+        // SAFETY: the caller has the same obligations.
+        return unsafe { bound.run_whole(work, bases, options.progress) };
+    }
     let bound = bound.tier_up(work).unwrap_or(bound);
     let bound = match bound.split_for_threads() {
-        Some(divided) if is_parallel(work) && options.threads.count() > 1 => divided,
+        Some(divided) if options.threads.count() > 1 => divided,
         _ => bound,
     };
     // SAFETY: the caller has the obligations for all tiles; all tiles of the first pass run before `prepare`,
