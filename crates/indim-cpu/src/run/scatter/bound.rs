@@ -35,6 +35,8 @@ pub(super) struct BoundScatter {
     /// Whether updates are copied to their targets, because both are contiguous along the innermost axis.
     pub(super) copies_rows: bool,
     pub(super) has_one_update: bool,
+    /// Whether the only update is one row that is copied as a whole.
+    pub(super) copies_one_row: bool,
     /// Whether the stores have the strides of the operand.
     pub(super) has_strides_of_operand: bool,
     /// Size of the scattered axis.
@@ -143,7 +145,7 @@ impl BoundScatter {
     }
 
     /// The elements of a target along the innermost axis, at point `number` of its other axes.
-    fn run_of(
+    pub(super) fn run_of(
         &self,
         bases: &Bases<'_>,
         operand: usize,
@@ -172,7 +174,7 @@ impl BoundScatter {
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tile of the target;
     /// - each of `updates` is the offset of an update from the first update, in bytes.
-    unsafe fn fold_row(
+    pub(super) unsafe fn fold_row(
         &self,
         bases: &Bases<'_>,
         row: usize,
@@ -309,13 +311,6 @@ impl BoundScatter {
         }
         // SAFETY: the caller has the same obligations.
         let only = unsafe { self.only_target(bases) };
-        if self.is_in_place(bases.operands) {
-            let mut changed = (rows.start / self.size..=rows.end / self.size)
-                .map(|outer| outer * self.size + only)
-                .filter(|row| only < self.size && rows.contains(row));
-            // SAFETY: the caller has the same obligations for each of `rows`; the only update has offset 0.
-            return changed.try_for_each(|row| unsafe { self.fold_row(bases, row, &[0], steps) });
-        }
         // The only update has offset 0.
         let updates_of = |target: usize| &[0][..usize::from(target == only)];
         // SAFETY: the caller has the same obligations.
@@ -355,18 +350,6 @@ impl BoundScatter {
             steps.advance(unchanged.max(1))?;
         }
         ControlFlow::Continue(())
-    }
-
-    /// The target of the only update; the size of the axis for a dropped update.
-    ///
-    /// # Safety
-    /// The index is readable.
-    unsafe fn only_target(&self, bases: &Bases<'_>) -> usize {
-        let mut target = [self.size];
-        let index = bases.operands[self.scatter.indices].cast_const();
-        // SAFETY: the caller ensures a readable index.
-        unsafe { self.scatter.gather.resolve(&mut target, index, 0) }
-        target[0]
     }
 
     /// Combines all updates in accumulators, one for each target and one for dropped updates.
@@ -492,11 +475,15 @@ impl BoundNest for BoundScatter {
         tiles: Range<usize>,
         progress: &TileProgress<'_>,
     ) -> ControlFlow<()> {
+        let rows =
+            tiles.start * self.rows_per_tile..(tiles.end * self.rows_per_tile).min(self.rows);
+        if self.has_one_update && self.is_in_place(bases.operands) {
+            // SAFETY: `rows` are the targets of the caller's `tiles`.
+            return unsafe { self.fold_only_update(bases, rows, progress) };
+        }
         let elements = tiles.len() * self.tile_elements();
         // A target takes a step, and one for each of its updates.
         let mut steps = StepProgress::new(progress, elements, 1 + self.count() / self.size);
-        let rows =
-            tiles.start * self.rows_per_tile..(tiles.end * self.rows_per_tile).min(self.rows);
         // SAFETY: `rows` are the targets of the caller's `tiles`, and `BoundNest::run` requires `prepare`.
         unsafe {
             match self.has_accumulators() {

@@ -1,6 +1,7 @@
 //! Scatters: nests that combine updates with elements selected by indices. No executor compiles them.
 //!
-//! `bound.rs`: a scatter bound to sizes and strides, and its run; `fold.rs`: the folds of each element type.
+//! `bound.rs`: a scatter bound to sizes and strides, and its run; `only_update.rs`: one update in place;
+//! `fold.rs`: the folds of each element type.
 //!
 //! A *target* is an index along the scattered axis, with all its elements along the axes after the
 //! scattered axis. Each target combines its updates in row-major order, so every number of threads gives
@@ -16,6 +17,7 @@
 
 mod bound;
 mod fold;
+mod only_update;
 
 use core::fmt;
 use std::sync::Arc;
@@ -123,8 +125,11 @@ impl NestCode for Scatter {
             stride.is_none_or(|&stride| stride == self.element_bytes as isize)
         };
         let mut copied = (0..self.stores).chain([self.updates]);
+        let copies_rows = self.copies_updates && copied.all(is_contiguous);
+        let is_one_row = outer.sizes.is_empty() && inner.sizes.len() <= 1;
         Some(Arc::new(BoundScatter {
-            copies_rows: self.copies_updates && copied.all(is_contiguous),
+            copies_rows,
+            copies_one_row: copies_rows && has_one_update && is_one_row,
             has_one_update,
             has_strides_of_operand: (0..self.stores).all(has_strides_of_operand),
             size: shape[self.axis],
