@@ -16,7 +16,8 @@
 //! - `resize.rs`: nests with concrete sizes for their symbols;
 //! - `scratch.rs`: placement of temporaries and counters of a run in one arena, which reuses memory;
 //! - `sizes.rs`: the sizes of symbols;
-//! - `unroll.rs`: reductions along short axes as nests without a reduced axis.
+//! - `unroll.rs`: reductions along short axes as nests without a reduced axis;
+//! - `whole_copies.rs`: copies between an input or output and a temporary, which a run may leave out.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -41,6 +42,7 @@ mod value_source;
 mod view;
 mod view_base;
 pub mod walk;
+pub mod whole_copies;
 
 pub use lower::{lower, lower_shaped, lower_shaped_with, lower_with};
 pub use memory_use::MemoryUse;

@@ -11,6 +11,7 @@ use indim_loops::loop_nest::{
 };
 use indim_loops::resize::{NestStrides, SizedNest, Sizes};
 use indim_loops::scratch::LiveRanges;
+use indim_loops::whole_copies::{WholeCopy, whole_copies};
 use indim_ops::Level;
 use smallvec::SmallVec;
 
@@ -23,7 +24,6 @@ use crate::run::scan::Scan;
 use crate::run::scatter::Scatter;
 use crate::run::search::TableSearch;
 use crate::run::sort::Sort;
-use crate::run::whole_copies::{WholeCopy, whole_copies};
 use indim_executors::run_work;
 use indim_executors::{BoundNest, Executor, NestCode};
 

@@ -10,8 +10,7 @@
 //! - `choice.rs`: the option that names the executor; `compile.rs`: compiles a graph for that executor;
 //! - `compiled_program.rs`: the program for any sizes;
 //! - `bound_program.rs`: the program bound to sizes, and the run of its nests; `run_arrays.rs`: the arrays of
-//!   a run; `whole_copies.rs`: copies that a run leaves out; `repeated_run.rs`: repeated runs on the same
-//!   arrays;
+//!   a run; `repeated_run.rs`: repeated runs on the same arrays;
 //! - `compiled_nest.rs`: one nest with its code;
 //! - `scratch.rs`: memory for temporaries and counters (the numbers 0, 1, 2, ... that `iota` reads);
 //! - `groups.rs`: groups of nests that run tile by tile; `group_cut.rs`: the choice of tiles;
@@ -67,4 +66,3 @@ pub(crate) mod symbolic;
 #[cfg(feature = "rayon")]
 mod team;
 pub(crate) mod threads;
-mod whole_copies;

@@ -6,12 +6,12 @@ use indim_loops::loop_nest::{Access, BufferId, LoopNest};
 use indim_loops::resize::{SizedNest, Sizes};
 use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::AxisStrides;
+use indim_loops::whole_copies::WholeCopy;
 use indim_ops::ArrayType;
 use smallvec::SmallVec;
 
 use crate::run::dense_strides::row_major_strides;
 use crate::run::scratch::Scratch;
-use crate::run::whole_copies::WholeCopy;
 use indim_arrays::{Array, ArrayView, ArrayViewMut};
 
 /// An address in an array of a run: the buffer, and the offset from its first element in bytes.

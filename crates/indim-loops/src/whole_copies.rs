@@ -1,23 +1,23 @@
 //! Copies that a run leaves out: nests that only move a whole array between an input or output of the program
 //! and a temporary, for a reshape. If the array in memory is row-major, the temporary lies in its place.
 
+use crate::loop_nest::{Access, AxisTerm, BufferId, Local, LoopNest, LoopNests};
 use indim_graph::Size;
-use indim_loops::loop_nest::{Access, AxisTerm, BufferId, Local, LoopNest, LoopNests};
 
 /// A nest that only copies a whole array to or from a temporary.
 #[derive(Debug)]
-pub(crate) struct WholeCopy {
+pub struct WholeCopy {
     /// The index of the nest.
-    pub(crate) nest: usize,
+    pub nest: usize,
     /// The temporary.
-    pub(crate) temporary: usize,
+    pub temporary: usize,
     /// The parameter that is copied to the temporary, or the output that the temporary is copied to.
-    pub(crate) array: BufferId,
+    pub array: BufferId,
 }
 
 /// The copies of a program that a run may leave out. `may_fail` tells whether a run with valid inputs may
 /// fail: it must not have written an output then.
-pub(crate) fn whole_copies(loops: &LoopNests, may_fail: bool) -> Vec<WholeCopy> {
+pub fn whole_copies(loops: &LoopNests, may_fail: bool) -> Vec<WholeCopy> {
     let mut copies: Vec<WholeCopy> = Vec::new();
     for (index, nest) in loops.nests.iter().enumerate() {
         let Some([source, target]) = copied(nest) else { continue };
