@@ -1,6 +1,5 @@
 //! A program bound to sizes, and the run of its nests one after another. Holds unsafe code.
 
-use core::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -24,8 +23,8 @@ use crate::run::group_cut::{GroupCut, choose_groups, may_be_cut};
 use crate::run::groups::{CompiledGroup, GroupMember, TiledGroup};
 use crate::run::indices::BoundCheck;
 use crate::run::options::RunOptions;
-use crate::run::run_arrays::{BufferOffset, RunArrays};
-use crate::run::scratch::Scratch;
+use crate::run::run_arrays::{BufferOffset, RunArrays, Views};
+use crate::run::scratch::{Scratch, ScratchMemory};
 use crate::run::threads;
 use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut};
 use indim_executors::{Bases, BoundNest};
@@ -265,9 +264,9 @@ impl BoundProgram {
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         let _environment = DefaultFloatEnvironment::enter();
-        let mut on_stack = MaybeUninit::uninit();
-        let scratch = Scratch::new(self.scratch.bytes, &mut on_stack)?;
-        self.run_on(inputs, outputs, is_over_input, &scratch, options)
+        let mut memory = ScratchMemory::new();
+        let scratch = Scratch::new(self.scratch.bytes, &mut memory)?;
+        self.run_on(inputs, outputs, is_over_input, scratch, options)
     }
 
     /// Like [`BoundProgram::run`], with memory for the temporaries, in the default floating-point
@@ -277,37 +276,38 @@ impl BoundProgram {
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
         is_over_input: &[bool],
-        scratch: &Scratch<'_>,
+        scratch: Scratch<'_>,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        let mut arrays = self.arrays(inputs, outputs, scratch);
+        let (inputs, outputs) = (Views::Borrowed(inputs), Views::Borrowed(&*outputs));
+        let arrays = self.arrays(inputs, outputs, is_over_input, scratch);
+        self.run_nests_and_groups(&arrays, is_over_input, options, |index| {
+            self.run_nest(index, &arrays, is_over_input, options)
+        })
+    }
+
+    /// The arrays of a run of this program. The run leaves out copies, unless an output lies over an input.
+    pub(crate) fn arrays<'a>(
+        &'a self,
+        inputs: Views<'a, ArrayView<'a>>,
+        outputs: Views<'a, ArrayViewMut<'a>>,
+        is_over_input: &[bool],
+        scratch: Scratch<'a>,
+    ) -> RunArrays<'a> {
+        let constants = &self.compiled.loops.constants;
+        let mut arrays = RunArrays::new(constants, &self.scratch, inputs, outputs, scratch);
         // A copy keeps the elements of an input that an output overwrites.
         if !is_over_input.contains(&true) {
             let copies = self.compiled.whole_copies.iter();
             arrays.omit_copies(copies.filter(|copy| !self.is_in_group(copy.nest)));
         }
-        let run_nest = |index| match arrays.is_omitted(index) {
-            // The checks of indices may be due before a nest that is left out.
-            true => self.prepare(index, &arrays),
-            false => self.run_nest(index, &arrays, is_over_input, options),
-        };
-        self.run_nests_and_groups(&arrays, is_over_input, options, run_nest)
-    }
-
-    /// The arrays of a run of this program.
-    pub(crate) fn arrays<'a, 'i, 'o>(
-        &'a self,
-        inputs: &'a [ArrayView<'i>],
-        outputs: &'a mut [ArrayViewMut<'o>],
-        scratch: &'a Scratch<'a>,
-    ) -> RunArrays<'a, 'i, 'o> {
-        RunArrays::new(&self.compiled.loops.constants, &self.scratch, inputs, outputs, scratch)
+        arrays
     }
 
     /// Runs the groups, and the nests outside of groups with `run_nest`, in order.
     pub(crate) fn run_nests_and_groups(
         &self,
-        arrays: &RunArrays<'_, '_, '_>,
+        arrays: &RunArrays<'_>,
         is_over_input: &[bool],
         options: &RunOptions<'_>,
         mut run_nest: impl FnMut(usize) -> Result<(), RunError>,
@@ -337,11 +337,15 @@ impl BoundProgram {
     pub(crate) fn run_nest(
         &self,
         index: usize,
-        arrays: &RunArrays<'_, '_, '_>,
+        arrays: &RunArrays<'_>,
         is_over_input: &[bool],
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         self.prepare(index, arrays)?;
+        // The checks of indices may be due before a nest that is left out.
+        if arrays.is_omitted(index) {
+            return Ok(());
+        }
         if let Some(control) = &self.compiled.nests[index].control {
             return self.run_control(control, index, arrays, options);
         }
@@ -363,10 +367,10 @@ impl BoundProgram {
         bound: &dyn BoundNest,
         work: usize,
         operands: &[*mut u8],
-        arrays: &RunArrays<'_, '_, '_>,
+        arrays: &RunArrays<'_>,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        let bases = Bases { operands, shared: arrays.scratch.at(self.shared_offset) };
+        let bases = Bases { operands, shared: self.shared_memory(arrays) };
         // SAFETY:
         // - `Executable` has checked the types of the views against the program, and a view's constructor
         //   ensures that all its elements are valid;
@@ -386,7 +390,7 @@ impl BoundProgram {
     pub(crate) fn bind_to_arrays<'a>(
         &'a self,
         index: usize,
-        arrays: &RunArrays<'_, '_, '_>,
+        arrays: &RunArrays<'_>,
         is_over_input: &[bool],
         operands: &mut Addresses,
         own: &'a mut Option<Arc<dyn BoundNest>>,
@@ -429,19 +433,11 @@ impl BoundProgram {
         &self,
         control: &ControlCode,
         index: usize,
-        arrays: &RunArrays<'_, '_, '_>,
+        arrays: &RunArrays<'_>,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        let nest = &self.compiled.loops.nests[index];
-        let read = |&local: &Local| Some(arrays.view(&nest.accesses[local.access()?]));
-        let operands = nest.instructions[0].operands.iter().map(read);
-        let operands: Option<SmallVec<[ArrayView<'_>; 4]>> = operands.collect();
-        let operands = operands.expect("invariant: the operands of a loop or branch are in memory");
-        let stores = nest.stores.iter().enumerate();
-        let mut outputs: SmallVec<[ArrayViewMut<'_>; 4]> = stores
-            .map(|(number, store)| arrays.view_mut(&store.target, control.result(number)))
-            .collect();
-        let memory = arrays.scratch.at(self.shared_offset);
+        let (operands, mut outputs) = self.control_views(control, index, arrays);
+        let memory = self.shared_memory(arrays);
         // Times are those of the nests of this program; the loop or branch is one of them.
         let options = &RunOptions { nest_times: None, ..*options };
         // SAFETY:
@@ -452,12 +448,32 @@ impl BoundProgram {
         unsafe { control.run(&operands, &mut outputs, memory, options) }
     }
 
-    /// Writes the counters and checks the indices that nest `index` reads.
-    pub(crate) fn prepare(
+    /// The operands and results of the loop or branch that nest `index` is.
+    pub(crate) fn control_views<'v>(
         &self,
+        control: &ControlCode,
         index: usize,
-        arrays: &RunArrays<'_, '_, '_>,
-    ) -> Result<(), RunError> {
+        arrays: &RunArrays<'v>,
+    ) -> (Vec<ArrayView<'v>>, Vec<ArrayViewMut<'v>>) {
+        let nest = &self.compiled.loops.nests[index];
+        let read = |&local: &Local| Some(arrays.view(&nest.accesses[local.access()?]));
+        let operands = nest.instructions[0].operands.iter().map(read).collect::<Option<_>>();
+        let stores = nest.stores.iter().enumerate();
+        let outputs =
+            stores.map(|(number, store)| arrays.view_mut(&store.target, control.result(number)));
+        (
+            operands.expect("invariant: the operands of a loop or branch are in memory"),
+            outputs.collect(),
+        )
+    }
+
+    /// The memory that the threads of a nest share, or that a loop or branch uses.
+    pub(crate) fn shared_memory(&self, arrays: &RunArrays<'_>) -> *mut u8 {
+        arrays.scratch.at(self.shared_offset)
+    }
+
+    /// Writes the counters and checks the indices that nest `index` reads.
+    pub(crate) fn prepare(&self, index: usize, arrays: &RunArrays<'_>) -> Result<(), RunError> {
         self.write_counters(index, arrays.scratch);
         for bound in self.checks.iter().filter(|bound| bound.check.nest == index) {
             let access = &bound.check.access;
@@ -483,7 +499,7 @@ impl BoundProgram {
     fn run_group(
         &self,
         group: &CompiledGroup,
-        arrays: &RunArrays<'_, '_, '_>,
+        arrays: &RunArrays<'_>,
         is_over_input: &[bool],
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
@@ -516,7 +532,7 @@ impl BoundProgram {
     }
 
     /// Writes the counters whose first reader is this nest.
-    fn write_counters(&self, nest: usize, scratch: &Scratch<'_>) {
+    fn write_counters(&self, nest: usize, scratch: Scratch<'_>) {
         let CompiledProgram { loops, executor, level, .. } = &*self.compiled;
         for (index, &(dtype, length)) in loops.counters.iter().enumerate() {
             if self.scratch.counter_nests[index] == nest {

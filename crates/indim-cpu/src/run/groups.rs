@@ -5,7 +5,6 @@
 //! code of each nest is bound to the sizes of a tile. *Inner* temporaries, which only the tile needs, lie in
 //! memory of the thread.
 
-use core::mem::MaybeUninit;
 use core::ops::{ControlFlow, Range};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::run::dense_strides::row_major_strides;
 use crate::run::error::RunError;
 use crate::run::group_cut::{CutAxis, GroupCut, tile_count, tile_of, tile_of_access};
 use crate::run::options::RunOptions;
-use crate::run::scratch::Scratch;
+use crate::run::scratch::{Scratch, ScratchMemory};
 use crate::run::threads;
 use indim_arrays::ALIGNMENT;
 use indim_executors::{Bases, BoundNest};
@@ -184,8 +183,8 @@ impl CompiledGroup {
         let elements = members.iter().map(|member| SizedNest::with_own_sizes(member.nest).points());
         let elements = elements.fold(0, usize::saturating_add);
         let run_tiles = |tiles_here: Range<usize>| {
-            let mut on_stack = MaybeUninit::uninit();
-            let memory = match Scratch::new(self.bytes, &mut on_stack) {
+            let mut memory = ScratchMemory::new();
+            let memory = match Scratch::new(self.bytes, &mut memory) {
                 Ok(memory) => memory,
                 Err(error) => return ControlFlow::Break(RunError::from(error)),
             };
@@ -198,7 +197,7 @@ impl CompiledGroup {
                 //   `can_replace` ensures that no tile reads elements of an input that another tile
                 //   overwrites;
                 // - `memory` belongs to this thread, and `bound` are the nests for the size of this tile.
-                unsafe { self.run_tile(members, nests, bound, tile, &memory) }
+                unsafe { self.run_tile(members, nests, bound, tile, memory) }
             }
             match (options.progress)(elements_of(&tiles_here, tiles, elements)) {
                 ControlFlow::Continue(()) => ControlFlow::Continue(()),
@@ -223,7 +222,7 @@ impl CompiledGroup {
         nests: &TileNests,
         bound: &[Option<&dyn BoundNest>],
         tile: usize,
-        memory: &Scratch<'_>,
+        memory: Scratch<'_>,
     ) {
         let starts = self.starts(tile);
         let mut operands = Vec::new();

@@ -7,26 +7,30 @@ use indim_loops::loop_nest::{BufferId, Store};
 use smallvec::SmallVec;
 
 use crate::run::bound_program::{Addresses, BoundProgram};
+use crate::run::control::RepeatedBranch;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::run_arrays::RunArrays;
 
 /// A program whose nests are bound to arrays.
-pub(crate) struct RepeatedRun<'a, 'i, 'o> {
+pub(crate) struct RepeatedRun<'a> {
     program: &'a BoundProgram,
-    arrays: RunArrays<'a, 'i, 'o>,
+    arrays: RunArrays<'a>,
     is_over_input: &'a [bool],
-    nests: Vec<NestOnArrays>,
+    nests: Vec<NestOnArrays<'a>>,
     /// Whether the program has run on the arrays.
     has_run: bool,
 }
 
 /// A nest bound to the arrays.
 #[derive(Default)]
-struct NestOnArrays {
+struct NestOnArrays<'a> {
     operands: Addresses,
-    /// `None` for a nest without elements or in a group, and for a loop or branch.
+    /// `None` for a nest without elements or in a group, for a loop or branch, and for a copy that the run
+    /// leaves out.
     bound: Option<Arc<dyn BoundNest>>,
+    /// The branch that the nest is.
+    branch: Option<RepeatedBranch<'a>>,
     /// Cost of a run in bytes moved.
     work: usize,
     /// Whether each store of the nest lies over an input of the program.
@@ -35,15 +39,22 @@ struct NestOnArrays {
     is_prepared: bool,
 }
 
-impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
+impl<'a> RepeatedRun<'a> {
     /// Binds the nests of the program to its arrays. `is_over_input` is that of [`BoundProgram::run`].
     pub(crate) fn new(
         program: &'a BoundProgram,
-        arrays: RunArrays<'a, 'i, 'o>,
+        arrays: RunArrays<'a>,
         is_over_input: &'a [bool],
     ) -> Self {
         let nest = |(index, work): (usize, usize)| {
-            if program.is_in_group(index) || program.compiled.nests[index].control.is_some() {
+            let is_prepared = program.is_prepared(index);
+            if let Some(control) = &program.compiled.nests[index].control {
+                let operands = || program.control_views(control, index, &arrays).0;
+                let branch = RepeatedBranch::new(control, operands);
+                let is_prepared = is_prepared && branch.is_some();
+                return NestOnArrays { branch, is_prepared, ..NestOnArrays::default() };
+            }
+            if program.is_in_group(index) || arrays.is_omitted(index) {
                 return NestOnArrays::default();
             }
             let (mut operands, mut own) = (Addresses::new(), None);
@@ -58,8 +69,9 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
             NestOnArrays {
                 operands,
                 bound,
+                branch: None,
                 work: work_for_addresses.unwrap_or(work),
-                is_prepared: program.is_prepared(index),
+                is_prepared,
                 is_over_input: program.compiled.loops.nests[index].stores.iter().all(is_over),
             }
         };
@@ -106,16 +118,23 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
     pub(crate) fn run(&mut self, options: &RunOptions<'_>) -> Result<(), RunError> {
         let RepeatedRun { program, arrays, is_over_input, nests, .. } = self;
         program.run_nests_and_groups(arrays, is_over_input, options, |index| {
-            let NestOnArrays { operands, bound: Some(bound), work, is_prepared, .. } =
-                &nests[index]
-            else {
-                return program.run_nest(index, arrays, is_over_input, options);
-            };
+            let NestOnArrays { operands, bound, branch, work, is_prepared, .. } = &mut nests[index];
             if *is_prepared {
                 program.prepare(index, arrays)?;
             }
-            // SAFETY: `new` has bound the nest to these arrays by `bind_to_arrays`.
-            unsafe { program.run_bound(&**bound, *work, operands, arrays, options) }
+            match (bound, branch, &program.compiled.nests[index].control) {
+                // SAFETY: `new` has bound the nest to these arrays by `bind_to_arrays`.
+                (Some(bound), ..) => unsafe {
+                    program.run_bound(&**bound, *work, operands, arrays, options)
+                },
+                (None, Some(branch), Some(control)) => {
+                    let views = || program.control_views(control, index, arrays);
+                    // SAFETY: the arrays and the memory are those of every run, and valid like those of a
+                    // branch that runs once.
+                    unsafe { branch.run(views, program.shared_memory(arrays), options) }
+                }
+                _ => program.run_nest(index, arrays, is_over_input, options),
+            }
         })?;
         if !self.has_run {
             self.has_run = true;
@@ -125,7 +144,7 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
     }
 }
 
-impl NestOnArrays {
+impl NestOnArrays<'_> {
     /// After the first run, replaces the nest by its form for later runs. Other nests write temporaries
     /// between two runs, but only one nest writes an output over an input.
     fn prepare_later_runs(&mut self) {

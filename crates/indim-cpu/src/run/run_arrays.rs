@@ -1,5 +1,6 @@
 //! The arrays of a run, and the address at which each access of a nest begins. Holds unsafe code.
 
+use core::ops::Deref;
 use core::ptr::NonNull;
 
 use indim_loops::loop_nest::{Access, BufferId, LoopNest};
@@ -21,27 +22,44 @@ pub(crate) struct BufferOffset {
     pub(crate) offset: isize,
 }
 
+/// Views of the caller, or of the run.
+pub(crate) enum Views<'a, V> {
+    Borrowed(&'a [V]),
+    Owned(Vec<V>),
+}
+
+impl<V> Deref for Views<'_, V> {
+    type Target = [V];
+
+    fn deref(&self) -> &[V] {
+        match self {
+            Views::Borrowed(views) => views,
+            Views::Owned(views) => views,
+        }
+    }
+}
+
 /// The arrays of a run.
-pub(crate) struct RunArrays<'a, 'i, 'o> {
+pub(crate) struct RunArrays<'a> {
     constants: &'a [Array],
     /// The layout of `scratch`.
     layout: &'a ScratchLayout,
-    inputs: &'a [ArrayView<'i>],
-    outputs: &'a mut [ArrayViewMut<'o>],
+    inputs: Views<'a, ArrayView<'a>>,
+    outputs: Views<'a, ArrayViewMut<'a>>,
     /// Whether all inputs and outputs are row-major, the common case.
     are_row_major: bool,
-    pub(crate) scratch: &'a Scratch<'a>,
+    pub(crate) scratch: Scratch<'a>,
     /// The copies that the run leaves out, and the addresses that their temporaries have instead.
     omitted: SmallVec<[(&'a WholeCopy, *mut u8); 2]>,
 }
 
-impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
+impl<'a> RunArrays<'a> {
     pub(crate) fn new(
         constants: &'a [Array],
         layout: &'a ScratchLayout,
-        inputs: &'a [ArrayView<'i>],
-        outputs: &'a mut [ArrayViewMut<'o>],
-        scratch: &'a Scratch<'a>,
+        inputs: Views<'a, ArrayView<'a>>,
+        outputs: Views<'a, ArrayViewMut<'a>>,
+        scratch: Scratch<'a>,
     ) -> Self {
         let are_row_major = inputs.iter().all(ArrayView::is_row_major)
             && outputs.iter().all(ArrayViewMut::is_row_major);
@@ -77,7 +95,7 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
     }
 
     /// The whole array that an operand of a loop or branch reads.
-    pub(crate) fn view(&self, access: &Access) -> ArrayView<'_> {
+    pub(crate) fn view(&self, access: &Access) -> ArrayView<'a> {
         let array_type = access.array_type.concrete();
         let (first, strides) = self.first_and_strides(access);
         // SAFETY: the elements of a view are valid, by its constructor; constants are arrays; temporaries and
@@ -86,7 +104,7 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
     }
 
     /// The array, or part of an array, that a store of a loop or branch writes.
-    pub(crate) fn view_mut(&self, target: &Access, array_type: &ArrayType) -> ArrayViewMut<'_> {
+    pub(crate) fn view_mut(&self, target: &Access, array_type: &ArrayType) -> ArrayViewMut<'a> {
         let (first, strides) = self.first_and_strides(target);
         // SAFETY: the elements of a view are valid, by its constructor; temporaries lie in `scratch`; the
         // target of a store has room for the result from its first element on.

@@ -5,11 +5,13 @@ use core::fmt;
 use indim_graph::{Region, chosen_branch};
 use indim_ops::{ArrayType, DType};
 
-use super::RegionCompiler;
+use super::{ControlCode, ControlPrograms, RegionCompiler};
 use crate::run::bound_program::BoundProgram;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::packed_constants::ConstantParameters;
+use crate::run::repeated_run::RepeatedRun;
+use crate::run::run_arrays::Views;
 use crate::run::scratch::Scratch;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
@@ -59,7 +61,7 @@ impl Branch {
     /// Runs the region that the first operand selects.
     ///
     /// # Safety
-    /// Like [`super::ControlCode::run`].
+    /// Like [`ControlCode::run`].
     pub(super) unsafe fn run(
         &self,
         operands: &[ArrayView<'_>],
@@ -67,13 +69,65 @@ impl Branch {
         memory: *mut u8,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        // SAFETY: the elements of a view are readable, and the verifier has checked that the first operand
-        // is a scalar.
-        let index = unsafe { index(operands[0].array_type().dtype, operands[0].first()) };
-        let chosen = chosen_branch(index, self.programs.len());
+        let chosen = self.chosen(&operands[0]);
         // SAFETY: the caller's memory has room for the temporaries of each program, and only one runs.
         let scratch = unsafe { Scratch::in_memory(memory) };
-        self.programs[chosen].run_on(&operands[1..], outputs, &[], &scratch, options)
+        self.programs[chosen].run_on(&operands[1..], outputs, &[], scratch, options)
+    }
+
+    /// The region that the index selects, which is the first operand.
+    fn chosen(&self, first: &ArrayView<'_>) -> usize {
+        // SAFETY: the elements of a view are readable, and the verifier has checked that the first operand
+        // is a scalar.
+        let index = unsafe { index(first.array_type().dtype, first.first()) };
+        chosen_branch(index, self.programs.len())
+    }
+}
+
+/// A branch in a step of a loop: the region of each step runs on the same arrays.
+pub(crate) struct RepeatedBranch<'a> {
+    branch: &'a Branch,
+    index: ArrayView<'a>,
+    /// The regions, each bound to the arrays when it first runs.
+    regions: Vec<Option<RepeatedRun<'a>>>,
+}
+
+impl<'a> RepeatedBranch<'a> {
+    /// `None` for a loop. `operands` returns the operands of the branch in every run.
+    pub(crate) fn new(
+        control: &'a ControlCode,
+        operands: impl FnOnce() -> Vec<ArrayView<'a>>,
+    ) -> Option<Self> {
+        let ControlPrograms::Branch(branch) = &control.programs else { return None };
+        let regions = branch.programs.iter().map(|_| None).collect();
+        Some(RepeatedBranch { branch, index: operands().swap_remove(0), regions })
+    }
+
+    /// Runs the region that the index selects. `views` returns the operands and results.
+    ///
+    /// # Safety
+    /// Like [`ControlCode::run`], with the same views and memory in each run.
+    ///
+    /// # Errors
+    /// Like [`ControlCode::run`].
+    pub(crate) unsafe fn run(
+        &mut self,
+        views: impl FnOnce() -> (Vec<ArrayView<'a>>, Vec<ArrayViewMut<'a>>),
+        memory: *mut u8,
+        options: &RunOptions<'_>,
+    ) -> Result<(), RunError> {
+        let chosen = self.branch.chosen(&self.index);
+        let program = &self.branch.programs[chosen];
+        let region = self.regions[chosen].get_or_insert_with(|| {
+            let (mut operands, outputs) = views();
+            // The first operand is the index.
+            operands.remove(0);
+            // SAFETY: the caller's memory has room for the temporaries of each program, and only one runs.
+            let scratch = unsafe { Scratch::in_memory(memory) };
+            let (operands, outputs) = (Views::Owned(operands), Views::Owned(outputs));
+            RepeatedRun::new(program, program.arrays(operands, outputs, &[], scratch), &[])
+        });
+        region.run(options)
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! The programs are compiled with the graph. Their arrays and temporaries are in the memory that the nest
 //! shares between threads, so a step allocates nothing. A loop allocates the views of its arrays when it
-//! begins.
+//! begins, and those of a region of a branch in it when that region first runs.
 
 mod branch;
 mod stacks;
@@ -29,6 +29,7 @@ use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::packed_constants::ConstantParameters;
 use branch::Branch;
+pub(crate) use branch::RepeatedBranch;
 use indim_arrays::{ALIGNMENT, Array, ArrayView, ArrayViewMut};
 use while_loop::Loop;
 

@@ -21,7 +21,7 @@ use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::packed_constants::ConstantParameters;
 use crate::run::repeated_run::RepeatedRun;
-use crate::run::run_arrays::non_null;
+use crate::run::run_arrays::{Views, non_null};
 use crate::run::scratch::Scratch;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
@@ -190,7 +190,7 @@ impl Loop {
         // the step shares memory with an input only if `is_over_input` says so.
         let (scratch, inputs, mut written, mut flags) = unsafe {
             (
-                &Scratch::in_memory(memory.wrapping_add(self.scratch)),
+                Scratch::in_memory(memory.wrapping_add(self.scratch)),
                 [0, 1].map(|side| self.inputs(operands, outputs, memory, side)),
                 [0, 1].map(|side| self.buffers(outputs, memory, side)),
                 [self.flag_view(memory)],
@@ -209,12 +209,12 @@ impl Loop {
         }
         self.condition.run_on(&inputs[0], &mut flags, &[], scratch, options)?;
         let continues = flags[0].first().cast_const();
-        let [of_even, of_odd] = &mut written;
-        let mut step = [
-            self.step.arrays(&inputs[0], of_odd, scratch),
-            self.step.arrays(&inputs[1], of_even, scratch),
-        ]
-        .map(|arrays| RepeatedRun::new(&self.step, arrays, &self.is_over_input));
+        let mut step = [0, 1].map(|side| {
+            let inputs = Views::Borrowed(&inputs[side][..]);
+            let outputs = Views::Borrowed(&written[1 - side][..]);
+            let arrays = self.step.arrays(inputs, outputs, &self.is_over_input, scratch);
+            RepeatedRun::new(&self.step, arrays, &self.is_over_input)
+        });
         let (mut steps, mut side, mut panel_bytes) = (0, 0, 0);
         // SAFETY: the condition has been written by its program, or by the last step.
         while unsafe { continues.read() } != 0 {
