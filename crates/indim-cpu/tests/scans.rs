@@ -61,7 +61,7 @@ fn check(graph: &Graph, inputs: &[ArrayView<'_>], expected: &[Array], what: &str
 #[test]
 fn shapes_and_directions() {
     let mut random = Random(1);
-    let shapes: [&[usize]; 16] = [
+    let shapes: [&[usize]; 18] = [
         &[1],
         &[17],
         &[512],
@@ -73,6 +73,8 @@ fn shapes_and_directions() {
         &[33_000, 9],
         &[600, 130],
         &[70, 600],
+        &[520, 1300],
+        &[8, 5, 1100],
         &[3, 530, 9],
         &[5, 0, 3],
         &[6, 130, 3],

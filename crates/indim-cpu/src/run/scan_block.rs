@@ -4,6 +4,9 @@
 use indim_ops::meaning::scan::{RUN_LENGTH, SCAN_BLOCK};
 use indim_ops::{Element, Fold, ScalarBackend, ScanCarry};
 
+/// Runs that are folded side by side, to hide the latency of their folds.
+const PARALLEL_RUNS: usize = 8;
+
 /// Replaces the elements of a block of one line, at most [`SCAN_BLOCK`], by the results. Returns the fold of
 /// the block.
 #[inline(always)]
@@ -13,32 +16,43 @@ pub(super) fn scan_line<F: Fold<A>, A: Element>(
     exclusive: bool,
 ) -> A {
     let mut before = F::identity::<ScalarBackend>();
-    for elements in elements.chunks_mut(RUN_LENGTH) {
-        let mut within = [F::identity::<ScalarBackend>(); RUN_LENGTH];
-        let total = scan_run::<F, A>(elements, exclusive, &mut within);
-        for (element, &within) in elements.iter_mut().zip(&within) {
-            *element = carry.result::<F>(F::combine::<ScalarBackend>(before, within));
+    let mut add_earlier = |elements: &mut [A], total: A| {
+        for element in elements {
+            *element = carry.result::<F>(F::combine::<ScalarBackend>(before, *element));
         }
         before = F::combine::<ScalarBackend>(before, total);
+    };
+    let (whole, rest) = elements.as_chunks_mut::<{ PARALLEL_RUNS * RUN_LENGTH }>();
+    for runs in whole {
+        let totals = scan_runs::<F, A, PARALLEL_RUNS>(runs, exclusive);
+        for (run, total) in runs.chunks_exact_mut(RUN_LENGTH).zip(totals) {
+            add_earlier(run, total);
+        }
+    }
+    for run in rest.chunks_mut(RUN_LENGTH) {
+        let [total] = scan_runs::<F, A, 1>(run, exclusive);
+        add_earlier(run, total);
     }
     before
 }
 
-/// Writes to `within` the fold of the run up to each element, without the element itself if `exclusive`.
-/// Returns the fold of the whole run.
+/// Replaces the elements of `N` runs, which are full unless there is one, by the fold of their run up to each
+/// element, without the element itself if `exclusive`. Returns the fold of each run.
 #[inline(always)]
-fn scan_run<F: Fold<A>, A: Element>(
-    elements: &[A],
+fn scan_runs<F: Fold<A>, A: Element, const N: usize>(
+    elements: &mut [A],
     exclusive: bool,
-    within: &mut [A; RUN_LENGTH],
-) -> A {
-    let mut fold = F::identity::<ScalarBackend>();
-    for (within, &element) in within.iter_mut().zip(elements) {
-        let next = F::combine::<ScalarBackend>(fold, element);
-        *within = if exclusive { fold } else { next };
-        fold = next;
+) -> [A; N] {
+    let mut folds = [F::identity::<ScalarBackend>(); N];
+    for position in 0..elements.len() / N {
+        for (run, fold) in folds.iter_mut().enumerate() {
+            let element = &mut elements[run * RUN_LENGTH + position];
+            let next = F::combine::<ScalarBackend>(*fold, *element);
+            *element = if exclusive { *fold } else { next };
+            *fold = next;
+        }
     }
-    fold
+    folds
 }
 
 /// The fold of a full block of one line.
@@ -54,9 +68,10 @@ pub(super) fn fold_line<F: Fold<A>, A: Element>(elements: &[A]) -> A {
     totals.iter().fold(start, |fold, &total| F::combine::<ScalarBackend>(fold, total))
 }
 
-/// Maximum number of lines that are scanned together, one vector lane each: their state is at most 3 KiB for
-/// `f64`.
-pub(super) const MAX_LANES: usize = 64;
+/// Maximum number of lines that are scanned together, one vector lane each. A row of as many `f32` is 2 KiB:
+/// reads of short rows, which are far from each other, wait for memory. The state of so many lines is 20 KiB
+/// for `f64`, so it stays in L1.
+pub(super) const MAX_LANES: usize = 512;
 
 /// The state of neighbouring lines within a block, and the element of each at one position.
 pub(super) struct BlockLanes<A> {
