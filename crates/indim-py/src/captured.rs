@@ -8,6 +8,8 @@ use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
+use crate::numpy_api::{NumpyArray, ObjectKind};
+
 /// A capture as Python describes it: its kind, its holder, its key, the value at tracing.
 pub(crate) type CaptureDescription<'py> =
     (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
@@ -23,6 +25,8 @@ enum Capture {
     Elements { container: Py<PyAny>, elements: Vec<Py<PyAny>> },
     /// The keys of a dict, then its values.
     Dict { dict: Py<PyDict>, entries: Vec<Py<PyAny>> },
+    /// The elements of an array that NumPy may have read, in a copy.
+    Contents { array: Py<PyAny>, copy: Py<PyAny> },
 }
 
 /// The dependencies of a trace other than its arguments.
@@ -44,6 +48,7 @@ impl Captures {
                     name: key.cast_into::<PyString>()?.unbind(),
                     value: value_at_tracing(),
                 },
+                "contents" => Capture::Contents { array: holder.unbind(), copy: value.unbind() },
                 _ => Capture::entries(holder, &value.cast_into::<PyTuple>()?),
             })
         };
@@ -104,6 +109,7 @@ impl Capture {
                 let current = dict.keys().into_iter().chain(dict.values());
                 are_same(2 * dict.len(), current, entries)
             }
+            Capture::Contents { array, copy } => has_contents(array.bind(py), copy.bind(py)),
         }
     }
 
@@ -125,6 +131,26 @@ impl Capture {
                 visit.call(dict)?;
                 entries.iter().try_for_each(|entry| visit.call(entry))
             }
+            Capture::Contents { array, copy } => {
+                visit.call(array)?;
+                visit.call(copy)
+            }
+        }
+    }
+}
+
+/// Whether an array has the element type, sizes and bytes of its copy at tracing.
+fn has_contents(array: &Bound<'_, PyAny>, copy: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let known = match (NumpyArray::classify(array)?, NumpyArray::classify(copy)?) {
+        (ObjectKind::Array(array), ObjectKind::Array(copy)) => array.has_contents_of(&copy),
+        _ => None,
+    };
+    match known {
+        Some(is_same) => Ok(is_same),
+        // A strided array, or one of a type that the machine does not compute in, such as dates.
+        None => {
+            let function = array.py().import("indim._contents")?.getattr("has_contents")?;
+            function.call1((array, copy))?.extract()
         }
     }
 }

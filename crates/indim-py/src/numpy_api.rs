@@ -40,7 +40,8 @@ struct RawElementType {
     number: c_int,
 }
 
-// Flags of an array: `NPY_ARRAY_ALIGNED` and `NPY_ARRAY_WRITEABLE`.
+// Flags of an array: `NPY_ARRAY_C_CONTIGUOUS`, `NPY_ARRAY_ALIGNED` and `NPY_ARRAY_WRITEABLE`.
+const C_CONTIGUOUS: c_int = 0x0001;
 const ALIGNED: c_int = 0x0100;
 const WRITEABLE: c_int = 0x0400;
 
@@ -379,6 +380,23 @@ impl<'py> NumpyArray<'py> {
     /// The `bytes` from the first element on.
     fn memory(&self, bytes: usize) -> NonNull<[u8]> {
         NonNull::slice_from_raw_parts(self.first(), bytes)
+    }
+
+    /// Whether two arrays have the same element type, sizes and bytes; `None` if one is not contiguous.
+    pub(crate) fn has_contents_of(&self, other: &NumpyArray<'_>) -> Option<bool> {
+        if self.dtype != other.dtype || self.sizes() != other.sizes() {
+            return Some(false);
+        }
+        if self.raw().flags & other.raw().flags & C_CONTIGUOUS == 0 {
+            return None;
+        }
+        let bytes = self.sizes().iter().product::<usize>() * self.dtype.size();
+        // SAFETY:
+        // - the elements of a contiguous array fill this many bytes from the first one on, and NumPy checks
+        //   when it makes an array that their count fits `isize`;
+        // - we hold both arrays, and the thread is attached, so no Python code writes meanwhile, except in
+        //   threads that the user must order, as for `view`.
+        Some(unsafe { self.memory(bytes).as_ref() == other.memory(bytes).as_ref() })
     }
 
     /// A view for reading; an array of the `likely` layout needs no allocation. Bool arrays are viewed

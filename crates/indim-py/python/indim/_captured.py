@@ -19,7 +19,7 @@ import types
 import warnings
 
 #: The types of containers whose entries are compared.
-_CONTAINERS = (list, dict, set, collections.deque)
+CONTAINERS = (list, dict, set, collections.deque)
 
 #: Containers of more entries, and captures beyond _MAX_CAPTURES, are not compared.
 MAX_ENTRIES = 256
@@ -41,19 +41,14 @@ def read(kind, holder, key):
     return (*holder.keys(), *holder.values()) if isinstance(holder, dict) else tuple(holder)
 
 
-def captures(function, objects):
-    """``{identity: (kind, holder, key, value)}`` of all that ``function`` may read from outside its
-    arguments, or through ``objects``, its static arguments."""
-    return search(function, objects).captures
-
-
 def reachable_objects(function):
     """The objects that ``function`` may read, other than its arguments, and their contents."""
     return list(search(function, ()).visited.values())
 
 
 def search(function, objects):
-    """The walk over all that ``function`` may read, or reach from ``objects``, its static arguments."""
+    """The walk over all that ``function`` may read, or reach from ``objects``, its static arguments. Its
+    ``captures`` are ``{identity: (kind, holder, key, value)}``."""
     names = frozenset()
     while True:
         walk = _Search(function, names)
@@ -96,6 +91,8 @@ class _Search:
         self.mentioned = mentioned
         self.names = set()
         self.captures = {}
+        #: The names of the cells of closures, by the identity of the cell.
+        self.cell_names = {}
         self.visited = {}
         self.pending = []
 
@@ -121,7 +118,7 @@ class _Search:
             self.pending += [value.__func__, value.__self__]
         elif isinstance(value, functools.partial):
             self.pending += [value.func, *value.args, *value.keywords.values()]
-        elif isinstance(value, _CONTAINERS):
+        elif isinstance(value, CONTAINERS):
             self.entries(value)
             if type(value).__module__ not in ("builtins", "collections"):
                 self.instance(value)
@@ -150,7 +147,8 @@ class _Search:
             return
         loaded, mentioned = _loads(function.__code__)
         self.names |= mentioned
-        for cell in function.__closure__ or ():
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+            self.cell_names.setdefault(id(cell), set()).add(name)
             self.add("attribute", cell, "cell_contents")
         for name in loaded:
             value = function.__globals__.get(name, MISSING)
@@ -213,15 +211,8 @@ class _Search:
 def name_of(value):
     """The name of ``value`` in the traced function, as messages quote it: a name, ``h.weights`` or
     ``d['weights']``; ``None`` where it has no name."""
-    frame = sys._getframe(1)
-    # The caller of `trace` is outside the function.
-    while frame is not None and frame.f_code.co_name != "trace":
-        if not is_library(frame.f_globals.get("__name__")):
-            found = _name_in(frame, value)
-            if found is not None:
-                return found
-        frame = frame.f_back
-    return None
+    names = (_name_in(frame, value) for frame in frames_of_trace())
+    return next((name for name in names if name is not None), None)
 
 
 #: Packages whose frames may lie between the traced function and the call of ``name_of``; their names are
@@ -240,6 +231,17 @@ def innermost_user_frame():
     while frame.f_back is not None and is_library(frame.f_globals.get("__name__")):
         frame = frame.f_back
     return frame
+
+
+def frames_of_trace():
+    """The frames of the traced function and of the functions that it calls, without those of libraries."""
+    frames, frame = [], sys._getframe(1)
+    # The caller of `trace` is outside the function.
+    while frame is not None and frame.f_code.co_name != "trace":
+        if not is_library(frame.f_globals.get("__name__")):
+            frames.append(frame)
+        frame = frame.f_back
+    return frames
 
 
 def place_of_call():

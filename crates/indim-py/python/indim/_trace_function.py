@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _captured
+from ._contents import Contents
 from ._indexable import Copies
 from ._numbers import Number
 from ._random_draws import RandomDraws
@@ -63,13 +64,15 @@ def _copy_arrays(copies, function, objects):
 def _record_trace(recording, function, arguments, roots, static):
     """The result of ``trace``; the function gets ``static(value)`` for a static argument."""
     walk = _captured.search(*roots)
-    before, draws = walk.captures, RandomDraws(walk)
+    before, draws, contents = walk.captures, RandomDraws(walk), Contents(walk)
     with running(recording):
         result = function(*(_value(recording, static, *argument) for argument in arguments))
         if recording.end is not None:
             raise recording.end
         recording.replace_written_captures(walk.visited)
-        captured = _captured.unchanged_captures(before, _captured.captures(*roots))
+        after = _captured.search(*roots)
+        captured = _captured.unchanged_captures(before, after.captures)
+        captured += contents.captures(after, recording.uses)
         draws.warn(recording.function)
         kind, keys, results = flatten(result)
         return kind, keys, [result_tracer(recording, value)._name for value in results], captured

@@ -19,6 +19,7 @@ import numpy as np
 
 from . import _arrays, _captured, _elements_advice, _foreign, _frames, _refused
 from ._advice import in_python, refused_keyword
+from ._contents import ArrayUses
 from ._errors import ExprError, NumberRangeError
 from ._indexable import captured_array, note_write
 from ._numbers import Number, is_number, plain_value
@@ -77,7 +78,7 @@ class Recording:
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
         *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
-        *("_origins", "written_arrays", "written_array", "frames", "probe", "gives_sizes"),
+        *("_origins", "written_arrays", "written_array", "frames", "probe", "gives_sizes", "uses"),
         "snapshots",
     )
 
@@ -114,6 +115,8 @@ class Recording:
         #: The shapes of the values that stand for whole DataFrames, by name: of arguments, and of what is
         #: computed from them element by element.
         self.frames = {}
+        #: Where the program takes outside arrays as inputs.
+        self.uses = ArrayUses() if outer is None else outer.uses
         #: What the recording of the function of a reduction or scan notes: see `_associativity.py`.
         self.probe = None
         #: The arrays that the program has captured, with their elements at that time.
@@ -220,6 +223,7 @@ class Recording:
         value = captured_array(plain_value(value))
         if self.outer is not None:
             return self.lift(self.outer.tracer(value, name))
+        self.uses.note(value)
         array = _arrays.as_array(_foreign.without_default_labels(value, name), name)
         description, position = self.recorder(name).capture(as_identifier(name), array)
         self.snapshots.take(position, name, array)
