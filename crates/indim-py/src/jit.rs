@@ -443,7 +443,10 @@ fn called<'py>(
     let args = this.parameters.bind_arguments(args, &options.rest)?;
     let arguments = match this.arguments(&args) {
         // The caller is being traced: the operations become part of its trace.
-        Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
+        Err(_) if has_tracer(&args)? => {
+            let inlined = py.import("indim._trace_function")?.getattr("inlined")?;
+            return inlined.call1((this.function.bind(py), args));
+        }
         // An argument is an array of Dask, xarray or pandas: `indim/_engines.py` computes the call.
         Err(error) if is_for_engine(py, &error) => {
             let out = options.out.as_ref();

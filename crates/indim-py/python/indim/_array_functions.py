@@ -12,6 +12,7 @@ from ._functions import asarray
 from ._numbers import is_weak
 from ._shape_functions import axis_indices, promoted, weakly_promoted
 from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements, tracer_of
+from ._view_writes import is_row_major
 
 
 @implements(np.where)
@@ -156,9 +157,10 @@ def _ravel(a, order="C"):
         raise TypeError(
             f"order={order!r} depends on how arrays lie in memory; a traced value is raveled by 'C' or 'F'"
         )
-    result = (a.transpose() if order == "F" else a).reshape(-1)
+    a = a.transpose() if order == "F" else a
+    result = a.reshape(-1)
     # NumPy copies elements that are not contiguous.
-    return result if a._origin is None else result._shared_or_copied()
+    return result if a._origin is None or is_row_major(a) else result._shared_or_copied()
 
 
 @implements(np.broadcast_to)
@@ -178,7 +180,7 @@ def _imag(val):
 
 @implements(np.copy)
 def _copy(a, order="K", subok=False):
-    return a.copy()
+    return a.copy(order)
 
 
 implements(np.result_type)(promoted)

@@ -1,9 +1,9 @@
 """Assignments to traced values, ``y[key] = values``, and NumPy's functions that write into an array.
 
 A traced value is a name for a result of the program, so an assignment makes a new result and gives the
-value its name. A function may write into the arrays that it has made, and a view of such an array is made
-again when it is used after an assignment. A write into an argument is an error, and so is the use of an array
-after an assignment to a view of it.
+value its name. A function may write into the arrays that it has made, and into views of them, which writes
+into the array (`_view_writes.py`). A view is made again when it is used after an assignment. A write into an
+argument is an error.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from ._numbers import Number, is_number
 from ._traced_sizes import is_traced_slice
 from ._tracing import IMMUTABLE, Tracer, as_array, has_tracer, implements, index_keys
 from ._tracing import result_tracer, running_recording
+from ._view_writes import is_part
 
 
 def _setitem(x, key, values):
     x._forget_rebinding(values)
     _check_writable(x)
     keys = index_keys(key)
-    x._become(_updated(x, keys, _converted(values, x.dtype)))
+    if isinstance(values, Tracer) and is_part(x, keys, values):
+        return
+    x._become(updated(x, keys, _converted(values, x.dtype)))
 
 
 def write_part(x, name, values):
@@ -59,6 +62,11 @@ def _check_writable(x):
             f"`{x._value_text}` belongs to {function}, and the function of a loop, a branch or a derivative "
             f"cannot assign to it: return `{x._value_text}.at[key].set(values)`, a new array"
         )
+    if x._memory is not None:
+        raise TypeError(
+            f"`{x._value_text}` is a view that is read-only in NumPy: assign to the array itself, or to a "
+            "copy() of the view"
+        )
     raise TypeError(
         f"`{x._value_text}` cannot be assigned to while {function} is traced, because it is an argument or "
         f"comes from outside, and a compiled function does not write into those: write y = "
@@ -85,7 +93,7 @@ def _converted(values, dtype):
     return values if values.dtype == dtype else values.astype(dtype)
 
 
-def _updated(x, keys, values):
+def updated(x, keys, values):
     """``x`` after the assignment of ``values`` to ``x[keys]``, as a new value."""
     if len(keys) == 1 and _masks.is_mask(keys[0]):
         mask = keys[0] if isinstance(keys[0], Tracer) else np.asarray(keys[0])

@@ -11,6 +11,8 @@ from ._functions import asarray
 from ._numbers import plain_value
 from ._shape_functions import promoted
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements
+from ._view_writes import is_row_major
+
 
 # Filled arrays.
 
@@ -145,7 +147,8 @@ def _asarray(a, dtype=None, order=None, *, copy=None, device=None):
 
 @implements(np.ascontiguousarray)
 def _ascontiguousarray(a, dtype=None):
-    return np.atleast_1d(_array(a, dtype, copy=None)._shared_or_copied())
+    array = _array(a, dtype, copy=None)
+    return np.atleast_1d(array if is_row_major(array) else array._shared_or_copied())
 
 
 def _stacked(values):

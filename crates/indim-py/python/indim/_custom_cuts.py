@@ -12,7 +12,7 @@ import numpy as np
 from ._advice import with_derivatives
 from ._errors import ElementTypeError
 from ._numbers import is_number
-from ._tracing import Tracer, resumed
+from ._tracing import OWNED, Tracer, resumed
 from ._trees import filled, leaves_like, leaves_of, mapped, shown
 
 
@@ -182,5 +182,5 @@ def _recorded(transform, parts):
 
 
 def _split(outer, descriptions, count):
-    values = [Tracer(outer, description) for description in descriptions]
+    values = [Tracer(outer, description, OWNED) for description in descriptions]
     return values[:count], values[count:]

@@ -127,7 +127,11 @@ def _trim_zeros(filt, trim="fb", axis=None):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     if filt.ndim != 1 or axis not in (None, 0, -1):
         raise TypeError("numpy.trim_zeros takes one axis while a function is traced: write slices")
-    return trimmed(filt, "f" in trim, "b" in trim)
+    found = trimmed(filt, "f" in trim, "b" in trim)
+    if isinstance(filt, Tracer):
+        # NumPy's result is a view.
+        filt._share(found, None)
+    return found
 
 
 def trimmed(x, at_front, at_back):

@@ -45,7 +45,10 @@ def _filled(function):
         if has_tracer(shape):
             dtype = args[0] if args else kwargs.get("dtype")
             return _traced_sizes.filled(shape, int(function is np.ones), dtype or np.float64)
-        return as_traced(function(shape, *args, **kwargs))._made_by_numpy()
+        made = function(shape, *args, **kwargs)
+        result = as_traced(made)._made_by_numpy()
+        result._is_row_major = made.flags.c_contiguous
+        return result
 
     return filled
 
@@ -76,7 +79,8 @@ def _laid_out(function):
     def laid_out(a, dtype=None, *args, **kwargs):
         if not has_tracer(a):
             return made_in_function(function(a, dtype, *args, **kwargs), (a,))
-        return np.asarray(a, dtype, like=tracer_of(leaves_of(a)))
+        result = np.asarray(a, dtype, like=tracer_of(leaves_of(a)))
+        return result._shared_or_copied() if result is a and a.ndim > 1 else result
 
     return laid_out
 

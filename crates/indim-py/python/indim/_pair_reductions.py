@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import _associativity, _pair_trees
 from ._functions import asarray, recorded
 from ._regions import Body
-from ._tracing import Tracer, running
+from ._tracing import OWNED, Tracer, running
 from ._trees import filled, leaves_like, leaves_of, shown
 
 
@@ -21,7 +21,7 @@ def recorded_along(functions, axes, recording, arguments):
         values = _pair_trees.reduced_along(reduction.combine, reduction.arrays, reduction.starts, axes)
         return filled(arguments[0], values)
     values = recording.recorder("reduce").reduction(*reduction.parts(), list(axes), "reduce(...)")
-    return filled(arguments[0], [Tracer(recording, value) for value in values])
+    return filled(arguments[0], [Tracer(recording, value, OWNED) for value in values])
 
 
 def recorded_in_windows(functions, sizes, strides, steps, widths, recording, arguments):
@@ -40,7 +40,7 @@ def recorded_in_windows(functions, sizes, strides, steps, widths, recording, arg
     ]
     recorder = recording.recorder("reduce_window")
     values = recorder.window_reduction(*reduction.parts(), windows, "reduce_window(...)")
-    return filled(arguments[0], [Tracer(recording, value) for value in values])
+    return filled(arguments[0], [Tracer(recording, value, OWNED) for value in values])
 
 
 class _Reduction:

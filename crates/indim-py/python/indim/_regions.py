@@ -7,7 +7,7 @@ import numpy as np
 from . import _foreign, _functions, _scatters
 from ._indim import Recorder
 from ._numbers import Number, is_number, plain_value
-from ._tracing import Recording, Tracer, as_identifier, running
+from ._tracing import OWNED, Recording, Tracer, as_identifier, running
 from ._trees import filled, leaves_like, leaves_of, mapped, paths_of, shown
 
 #: The limit of counted loops, which end anyway.
@@ -111,7 +111,7 @@ def _record_branch(outer, name, index, functions, operands):
             bodies.append(body.finish(results))
         types = results if types is None else types
     descriptions = outer.recorder(name).regions(bodies, [index._name], None, f"{name}(...)")
-    return filled(first, [Tracer(outer, value) for value in descriptions])
+    return filled(first, [Tracer(outer, value, OWNED) for value in descriptions])
 
 
 class Body:
@@ -190,7 +190,7 @@ def _loop(outer, name, initial, condition, body, limit):
     """The values of the final states."""
     states = [state._name for state in initial]
     descriptions = outer.recorder(name).regions([condition, body], states, limit, f"{name}(...)")
-    return [Tracer(outer, value) for value in descriptions]
+    return [Tracer(outer, value, OWNED) for value in descriptions]
 
 
 def _loop_bound(outer, bound):

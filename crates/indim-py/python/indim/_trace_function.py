@@ -9,8 +9,8 @@ from ._numbers import Number
 from ._random_draws import RandomDraws
 from ._signatures import ADAPTED
 from ._statics import frozen
-from ._tracing import Recording, Tracer, result_tracer, running
-from ._trees import fields_of, flatten, rebuilt, rebuilt_with_statics
+from ._tracing import Recording, Tracer, has_tracer, new_arrays, result_tracer, running
+from ._trees import fields_of, flatten, mapped, rebuilt, rebuilt_with_statics
 
 
 def trace(function, recorder, arguments):
@@ -29,6 +29,21 @@ def trace(function, recorder, arguments):
             raise
     # The function probably indexes a NumPy array by a traced value, or makes an array of traced values.
     return _trace_copy(copies, function, recorder, arguments, roots)
+
+
+def inlined(function, arguments):
+    """The results of a compiled function within the one that is traced. As in any call, it does not write into
+    its arguments, and its results are new arrays."""
+
+    def argument(leaf):
+        if not isinstance(leaf, Tracer):
+            return leaf
+        leaf._warn_of_rebinding()
+        leaf._update()
+        return leaf._snapshot()
+
+    isolated = [mapped(value, argument) if has_tracer(value) else value for value in arguments]
+    return new_arrays(function(*isolated))
 
 
 #: Maximum number of places where a function makes arrays by NumPy that it writes traced values into: each

@@ -25,7 +25,8 @@ from ._indexable import captured_array, note_write
 from ._numbers import Number, is_number, plain_value
 from ._operators import UFUNCS_OF_SYMBOLS, define_assignments, define_operators
 from ._snapshots import Snapshots
-from ._trees import flatten, is_node, items_of, leaves_of
+from ._trees import flatten, is_node, items_of, leaves_of, mapped
+from ._view_writes import is_row_major
 
 #: Handlers of NumPy's functions on traced values. The modules of NumPy's names fill it, mostly by
 #: `implements`.
@@ -296,6 +297,13 @@ def _is_of_xarray(frame):
     return frame.f_globals.get("__name__", "").startswith("xarray.")
 
 
+def _is_of_jax(frame):
+    """Whether the code of a frame has `indim.numpy` among its global names: it expects that ``y += v`` binds
+    a name to a new array, as in JAX."""
+    jax_numpy = sys.modules.get("indim.numpy")
+    return jax_numpy is not None and any(value is jax_numpy for value in frame.f_globals.values())
+
+
 #: Maximum number of parts of a traced array that Python iterates over: each adds operations to the program.
 LONGEST_ITERATION = 64
 
@@ -343,12 +351,13 @@ class Tracer:
 
     __slots__ = (
         *("_recording", "_name", "_value_text", "_dtype", "_shape", "_storage"),
-        *("_memory", "_version", "_origin", "_base", "_is_of_numpy", "_rebound"),
+        *("_memory", "_version", "_origin", "_base", "_is_of_numpy", "_is_number"),
+        *("_is_row_major", "_rebound"),
     )
 
-    def __init__(self, recording, description):
+    def __init__(self, recording, description, storage=SHARED):
         self._recording = recording
-        self._storage = SHARED
+        self._storage = storage
         #: The memory that this value shares with its views in NumPy, None if it has none, and the version of
         #: the memory that it stands for.
         self._memory, self._version = None, 0
@@ -356,9 +365,13 @@ class Tracer:
         self._origin = None
         #: The value that this one is a view of, or may be, as the layout in memory decides.
         self._base = None
-        #: Whether the function made the array by NumPy, and ``y += v`` writes into it; otherwise the name is
-        #: bound to a new array, as in JAX.
+        #: Whether the function made the array by NumPy: it is an array even if its rank is 0, and ``y += v``
+        #: keeps its type.
         self._is_of_numpy = False
+        #: Whether it is a number in NumPy: a result of rank 0, which no function writes into.
+        self._is_number = False
+        #: Whether it is known that the elements of an array of NumPy would lie in row-major order.
+        self._is_row_major = False
         #: The operator that bound a name of this array, or of a view of it, to a new array.
         self._rebound = None
         #: The name in the recording; its text in messages.
@@ -546,10 +559,10 @@ class Tracer:
             if any(recording.frames.get(operand) == result._shape for operand in operands):
                 recording.frames[result._name] = result._shape
         if function in _VIEWS or (function == "[]" and _is_view(attributes, result)):
-            is_known = function != "reshape" or _splits(self._shape, result._shape)
+            is_known = function != "reshape" or _splits(self._shape, result._shape) or is_row_major(self)
             self._share(result, (function, attributes, rule) if is_known else None)
         else:
-            result._storage = OWNED
+            result._storage, result._is_number = OWNED, not result._shape
         return result
 
     def _operator(self, symbol, x, y):
@@ -567,17 +580,28 @@ class Tracer:
     def _assign(self, symbol, other):
         """``self symbol= other``."""
         result = self._operator(symbol, self, other)
-        if not (self._is_writable() and isinstance(result, Tracer)):
+        if self._is_number or not (self._is_writable() and isinstance(result, Tracer)):
             return result
-        if not self._is_of_numpy:
+        has_type = (result._dtype, result._shape) == (self._dtype, self._shape)
+        if not self._is_of_numpy and not self._is_assigned_in_place(has_type, sys._getframe(2)):
             self._note_rebinding(symbol, result, sys._getframe(2))
             return result
-        if (result._dtype, result._shape) != (self._dtype, self._shape):
+        if not has_type:
             from ._outputs import written
 
             return written(UFUNCS_OF_SYMBOLS[symbol].__name__, result, self)
         self._become(result)
         return self
+
+    def _is_assigned_in_place(self, has_type, frame):
+        """Whether ``y symbol= v`` in the code of ``frame`` writes into this array, as in NumPy, if the result
+        has its type or not. A copy of rank 0 is a number in NumPy, or an array. Arrays of xarray share memory
+        without views."""
+        if self._recording.namespace is not None or (self._base is None and not self._shape):
+            return False
+        if _is_of_jax(frame) or _is_library(frame):
+            return False
+        return has_type if self._base is None else self._origin is not None
 
     # Memory, as NumPy would share it.
 
@@ -590,18 +614,22 @@ class Tracer:
         self._warn_of_rebinding()
         self._recording.lift(self)
         made = self._snapshot()
-        made._storage = OWNED
+        made._storage, made._is_number = OWNED, self._is_number
         return made
 
     def _made_by_numpy(self):
         """The same elements as a new array that NumPy would have made."""
         made = self._made()
-        made._is_of_numpy = True
+        made._is_of_numpy, made._is_number = True, False
         return made
 
     def _share(self, view, made_by):
         """Notes that ``view`` shares memory with this value, its operand. Without ``made_by`` it is a view
         or a copy, as the layout in memory decides: after a write into one, the other is an error."""
+        if self._is_number:
+            # NumPy makes a new array.
+            view._storage = OWNED
+            return
         view._storage = SHARED
         # A read-only view, as a diagonal, has a memory too.
         is_tracked = self._storage is OWNED or self._memory is not None
@@ -611,6 +639,7 @@ class Tracer:
             view._storage, view._memory, view._version = self._storage, self._memory, self._memory.version
             view._origin = None if made_by is None else (self, *made_by)
             view._base = self
+            view._is_of_numpy = self._is_of_numpy and made_by is not None
             view._inherit_rebinding()
 
     def _shared_or_copied(self):
@@ -628,7 +657,7 @@ class Tracer:
         """Makes a view again if an array was assigned to meanwhile whose memory it shares."""
         if self._memory is None or self._version == self._memory.version:
             return
-        if self._origin is None or self._recording is not running_recording():
+        if self._origin is None or self._recording.is_over:
             raise ValueError(
                 f"`{self._value_text}` shares memory with a view of it that was assigned to, or may share "
                 "memory with an array that was, as a reshape may: assign to the array itself and make the "
@@ -636,7 +665,9 @@ class Tracer:
             )
         base, function, attributes, rule = self._origin
         base._update()
-        again = function(base) if callable(function) else base._call(function, attributes, rule)
+        # A function of a loop may read the view.
+        with resumed(self._recording):
+            again = function(base) if callable(function) else base._call(function, attributes, rule)
         self._name, self._version = again._name, self._memory.version
 
     def _bases(self):
@@ -647,13 +678,8 @@ class Tracer:
             yield found
 
     def _note_rebinding(self, symbol, result, frame):
-        """Notes that ``y symbol= v`` in the code of ``frame`` binds the name of this array to ``result``.
-
-        Code with `indim.numpy` among its global names expects this, as in JAX.
-        """
-        jax_numpy = sys.modules.get("indim.numpy")
-        is_of_jax = jax_numpy is not None and any(value is jax_numpy for value in frame.f_globals.values())
-        if is_of_jax or _is_library(frame):
+        """Notes that ``y symbol= v`` in the code of ``frame`` binds the name of this array to ``result``."""
+        if _is_of_jax(frame) or _is_library(frame):
             return
         is_of_view = self._base is not None
         noted = Rebinding(symbol, frame.f_code.co_filename, frame.f_lineno, result, is_of_view)
@@ -703,12 +729,33 @@ class Tracer:
         )
 
     def _become(self, value):
-        """Replaces the elements by those of ``value``, of this type and shape."""
-        self._name, self._value_text = value._name, value._value_text
-        self._dtype, self._shape = value._dtype, value._shape
+        """Replaces the elements by those of ``value``, of this type and shape, also in the array that this
+        one is a view of."""
+        written = [(self, value)]
         if self._memory is not None:
+            written = self._written(value)
             self._memory.version += 1
-            self._version = self._memory.version
+        for array, value in written:
+            array._name, array._value_text = value._name, value._value_text
+            array._dtype, array._shape = value._dtype, value._shape
+            if array._memory is not None:
+                array._version = array._memory.version
+
+    def _written(self, value):
+        """This array and the arrays that it is a view of, with their elements after a write of ``value``. The
+        list ends before an array of which it may be a copy."""
+        from . import _view_writes
+
+        written, view = [(self, value)], self
+        while view._origin is not None:
+            base, *made_by = view._origin
+            base._update()
+            value = _view_writes.written(base._snapshot(), made_by, value._snapshot())
+            if value is None:
+                break
+            written.append((base, value))
+            view = base
+        return written
 
     def _is_for_labels(self, operands):
         """Whether an operand is an array of xarray with traced values: xarray then does the operation."""
@@ -940,7 +987,9 @@ class Tracer:
         return np.ravel(self, order)._made()
 
     def copy(self, order="C"):
-        return self._made()
+        made = self._made()
+        made._is_row_major = order == "C"
+        return made
 
     def squeeze(self, axis=None):
         return np.squeeze(self, axis)
@@ -1080,6 +1129,20 @@ def result_tracer(recording, value):
     if isinstance(value, Tracer):
         value._warn_of_rebinding()
     return recording.tracer(value, "result")
+
+
+def new_arrays(value):
+    """The traced values in a container as new arrays, like the results of a compiled function."""
+
+    def new(leaf):
+        if not isinstance(leaf, Tracer):
+            return leaf
+        made = leaf._made()
+        # The results of rank 0 are arrays.
+        made._is_number = False
+        return made
+
+    return mapped(value, new)
 
 
 def recorded_results(recording, function, args, kwargs):

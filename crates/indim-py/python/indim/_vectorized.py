@@ -14,7 +14,7 @@ from ._functions import asarray
 from ._indim import Recorder
 from ._numbers import Number
 from ._shape_functions import axis_index
-from ._tracing import Recording, Tracer, implements, recorded_results, running_recording
+from ._tracing import OWNED, Recording, Tracer, implements, recorded_results, running_recording
 from ._transformed import TransformedFunction, name_of
 from ._trees import in_container, is_node, items_of, rebuilt, shown
 
@@ -165,7 +165,7 @@ class _Batch:
         function, outer = self.recording.as_function(results), self.recording.outer
         text = f"vmap({self.name})(...)"
         descriptions = outer.recorder(self.name).vectorize(function, in_axes, out_axes, text)
-        return [Tracer(outer, description) for description in descriptions]
+        return [Tracer(outer, description, OWNED) for description in descriptions]
 
 
 def _axes_of_arguments(name, in_axes, args):
