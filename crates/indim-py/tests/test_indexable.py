@@ -290,3 +290,42 @@ def test_a_function_that_fails_otherwise_is_run_once():
     with pytest.raises(TypeError):
         indim.jit(failing)(np.ones(3))
     assert len(runs) == 1
+
+
+def _choices(i):
+    return [1, 2, 3][i]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        lambda: np.arange(4) ** 2,
+        lambda: np.array([1, 2, 3]) * 2,
+        lambda: np.float32([1, 2, 3]),
+        lambda: np.concatenate([np.arange(3), np.arange(4)]),
+        lambda: np.where(np.arange(5) > 2, 1, 0),
+        lambda: np.outer(np.arange(5), np.arange(5)),
+        lambda: np.r_[1:5],
+        lambda: np.add([1, 2, 3], [4, 5, 6]),
+        lambda: np.multiply.outer([1, 2, 3], [4, 5, 6]),
+        lambda: np.split(np.arange(8), 2)[1],
+        lambda: np.meshgrid([1, 2, 3], [4, 5, 6])[0],
+        lambda: np.sort([3, 1, 2]),
+    ],
+)
+def test_tables_that_numpy_computes_from_constants(table):
+    def function(i, x):
+        rows = table()
+        found = rows[i]
+        rows[0] = x
+        return found, rows
+
+    expected = function(np.array([2, 0]), 7)
+    for found, other in zip(indim.jit(function)(np.array([2, 0]), np.int64(7)), expected):
+        np.testing.assert_array_equal(found, other)
+
+
+def test_an_index_of_a_list_says_what_to_write():
+    with pytest.raises(TypeError, match=r"an index of a list .*write np.array\(values\)\[i\] for numbers"):
+        indim.jit(_choices)(np.int64(1))
+    assert indim.jit(lambda i: np.array([1, 2, 3])[i])(np.int64(1)) == 2

@@ -90,12 +90,29 @@ def _constant(function):
 
     @functools.wraps(function)
     def constant(*args, **kwargs):
-        result = function(*args, **kwargs)
-        if isinstance(result, tuple):
-            return tuple(made_in_function(part, args) for part in result)
-        return made_in_function(result, args)
+        return _indexable_result(function(*args, **kwargs), args)
 
     return constant
+
+
+def _indexable_result(result, args):
+    """The result of a function of NumPy of these arguments, whose arrays may be indexed by traced values."""
+    if type(result) in (list, tuple):
+        return type(result)(_indexable_result(part, args) for part in result)
+    if type(result) is not np.ndarray:
+        return result
+    return made_in_function(result, [of for value in args for of in _members(value)])
+
+
+class _Joined(Joined):
+    """``np.r_`` and ``np.c_``, whose arrays may be indexed by traced values."""
+
+    def __getitem__(self, key):
+        return _indexable_result(super().__getitem__(key), key if isinstance(key, tuple) else (key,))
+
+
+def _members(value):
+    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def _from_function(function, shape, **kwargs):
@@ -111,23 +128,27 @@ class _Ufunc:
         functools.update_wrapper(self, ufunc, updated=())
 
     def __call__(self, *args, **kwargs):
-        return self._ufunc(*args, **kwargs)
+        return _indexable_result(self._ufunc(*args, **kwargs), args)
 
     def __getattr__(self, name):
         found = getattr(self._ufunc, name)
-        return takes_lists(found) if name in ("accumulate", "reduce", "reduceat") else found
+        if name in ("accumulate", "outer", "reduce", "reduceat"):
+            return _constant(found if name == "outer" else takes_lists(found))
+        return found
 
 
 class _Type(ScalarType):
     """An element type that also converts traced values: ``np.float32(x)``."""
 
     def __call__(self, x=0, *args):
-        return np.asarray(x, self.dtype, like=x) if isinstance(x, Tracer) else self.dtype.type(x, *args)
+        if isinstance(x, Tracer):
+            return np.asarray(x, self.dtype, like=x)
+        return _indexable_result(self.dtype.type(x, *args), (x,))
 
 
 #: Functions whose first argument is a list of arrays, or that take lists already.
 _OF_LISTS = {
-    *("array_split", "block", "broadcast_arrays", "choose", "column_stack", "concat", "concatenate"),
+    *("block", "broadcast_arrays", "choose", "column_stack", "concat", "concatenate"),
     *("dstack", "einsum", "hstack", "ix_", "lexsort", "meshgrid", "piecewise", "select", "stack"),
     *("unravel_index", "ravel_multi_index", "vstack"),
 }
@@ -203,13 +224,13 @@ def _replacement(name):
     if name in _LAID_OUT:
         return _laid_out(found)
     if name in _JOINS:
-        return _joined(found)
+        return _constant(_joined(found))
     if name in _WRITERS:
         return _writer(found)
     if name in ("repeat", "roll"):
         return _counted(found)
     if name in ("r_", "c_"):
-        return Joined(found)
+        return _Joined(found)
     for names, make in ((_FILLED, _filled), (_MADE, _made), (_CONSTANT, _constant)):
         if name in names:
             return make(found)
@@ -219,7 +240,9 @@ def _replacement(name):
         return _Type(np.dtype(found).name)
     is_function = callable(found) and not isinstance(found, type) and hasattr(found, "__array_function__")
     is_function = is_function or type(found).__name__ == "_ArrayFunctionDispatcher"
-    return takes_lists(found) if is_function and name not in _OF_LISTS else found
+    if not is_function:
+        return found
+    return _constant(found if name in _OF_LISTS else takes_lists(found))
 
 
 #: Element types that convert.

@@ -30,8 +30,9 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None):
         known = "segment_sum" if segments is None else segments.__name__
         raise TypeError(
             f"numpy.{name}.reduceat takes no traced indices: write indim.{known}(x, ids, n) with the "
-            "number of its segment for each element, which is np.cumsum(starts) - 1, if `starts` is true "
-            "where a segment begins; or name indices that are an argument in `static=`"
+            "number of its segment for each element, which for ascending starts is "
+            'np.searchsorted(starts, np.arange(len(x)), side="right") - 1; or name indices that are an '
+            "argument in `static=`"
         )
     if segments is None:
         size = array.shape[axis_index(operator.index(axis), array.ndim)]
@@ -45,7 +46,12 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None):
     starts, ids, positions = _positions(name, indices, x.shape[0])
     if len(positions) != x.shape[0] or (positions != np.arange(len(positions))).any():
         x = np.take(x, positions, axis=0)
-    reduced = segments(x, ids, len(starts))
+    if segments is _scatters.segment_sum and x.dtype.kind in "fc":
+        # A sum of -0.0 alone is -0.0.
+        start = np.full((len(starts), *x.shape[1:]), -0.0, x.dtype)
+        reduced = _scatters.scatter("scatter_add", start, ids, x, "drop")
+    else:
+        reduced = segments(x, ids, len(starts))
     return np.moveaxis(reduced, 0, axis)
 
 

@@ -473,6 +473,9 @@ class Tracer:
 
     def __index__(self):
         self._recording.request_elements()
+        if _captured.is_index(sys._getframe(1)):
+            self._refuse("an index of a list", f"write np.array(values)[{self._value_text}] for numbers, and "
+                         "indim.switch for a choice between functions")
         self._refuse(
             "an index",
             "use indim.fori_loop for `for i in range(n)`, and name arguments that are not arrays in "
