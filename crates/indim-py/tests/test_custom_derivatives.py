@@ -255,3 +255,24 @@ def test_arguments_of_integers_have_no_gradient():
 
     found = indim.grad(lambda index, x: chosen(index, x).sum(), argnums=1)(np.array([0, 2]), X)
     np.testing.assert_array_equal(found, [10.0, 0.0, 40.0])
+
+
+@indim.custom_jvp
+def tenfold(x):
+    return x * 1.0
+
+
+@tenfold.defjvp
+def tenfold_jvp(primals, tangents):
+    return tenfold(primals[0]), 10 * tangents[0]
+
+
+def test_pickles():
+    import pickle
+
+    assert pickle.loads(pickle.dumps(tenfold)) is tenfold
+    cloudpickle = pytest.importorskip("cloudpickle")
+    for kind in (indim.custom_jvp, indim.custom_vjp):
+        f = custom(kind)
+        found = pickle.loads(cloudpickle.dumps(f))
+        np.testing.assert_array_equal(indim.grad(lambda x, f=found: np.sum(f(x)))(X), 10 * np.cos(X))

@@ -402,3 +402,61 @@ def test_writes_into_flat_arrays_repeat_the_values(key, values):
         return y
 
     np.testing.assert_array_equal(indim.jit(function)(np.float64(2)), function(np.float64(2)))
+
+
+def test_starts_of_segments_that_are_traced():
+    def advised(x, starts):
+        return indim.segment_sum(
+            x, np.searchsorted(starts, np.arange(len(x)), side="right") - 1, len(starts)
+        )
+
+    x, starts = np.arange(10.0), np.array([1, 3, 7])
+    with pytest.raises(TypeError, match=r"np.searchsorted\(starts, np.arange\(len\(x\)\), side="):
+        indim.jit(np.add.reduceat)(x, starts)
+    np.testing.assert_array_equal(indim.jit(advised)(x, starts), np.add.reduceat(x, starts))
+
+
+def test_sums_of_segments_keep_the_sign_of_zero():
+    x = np.array([-0.0, -0.0, 0.0, -0.0])
+    found = indim.jit(lambda x: np.add.reduceat(x, [0, 1, 3]))(x)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(np.add.reduceat(x, [0, 1, 3])))
+
+
+@pytest.mark.parametrize("axis", [0, -1, (0,), 1])
+@pytest.mark.parametrize(
+    "name", ["mean", "std", "var", "nanmean", "nanstd", "sum", "max", "any", "prod", "cumsum", "cumprod"]
+)
+def test_axes_of_numbers(name, axis):
+    x = np.array(3.0)
+    try:
+        expected = getattr(np, name)(x, axis=axis)
+    except (TypeError, ValueError, IndexError) as error:
+        with pytest.raises(type(error)):
+            indim.jit(lambda x: getattr(np, name)(x, axis=axis))(x)
+    else:
+        found = indim.jit(lambda x: getattr(np, name)(x, axis=axis))(x)
+        np.testing.assert_array_equal(found, np.asarray(expected), strict=True)
+
+
+def test_the_norm_of_a_number_has_no_axes():
+    with pytest.raises(np.exceptions.AxisError):
+        indim.jit(lambda x: np.linalg.norm(x, axis=0))(np.array(3.0))
+
+
+@pytest.mark.parametrize("call", [lambda x: np.union1d(0, x), lambda x: np.union1d(x, 2.5)])
+def test_numbers_of_unions_take_the_type_of_the_array(call):
+    np.testing.assert_array_equal(indim.jit(call)(F4), call(F4), strict=True)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, k: np.take(x, [k, k + 1], axis=1),
+        lambda x, k: x.take([k, 0], axis=1),
+        lambda x, k: np.take(x, [[k, 0], [1, k]]),
+        lambda x, k: np.stack(np.array_split([x, x + 1], 2)),
+        lambda x, k: np.concatenate(np.array_split(np.gradient(x), 2)),
+    ],
+)
+def test_lists_with_traced_values(call):
+    np.testing.assert_array_equal(indim.jit(call)(X, np.int64(1)), call(X, np.int64(1)))

@@ -423,3 +423,33 @@ def test_gradients_by_positions_have_labels():
     expected = 2 * frame
     expected.iloc[0] = 0.0
     pd.testing.assert_frame_equal(gradient, expected)
+
+
+@pytest.mark.parametrize("axis", ["index", "columns", 0])
+def test_functions_of_numpy_take_the_names_of_axes(axis):
+    pd.testing.assert_series_equal(
+        indim.jit(lambda f: np.sum(f, axis=axis))(frame), np.sum(frame, axis=axis)
+    )
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda f: f["a"] * 2,
+        lambda f: f["a"] * 2 + f["b"].mean(),
+        lambda f: f["a"] - np.max(f["b"]),
+        lambda f: f["a"] + f["b"],
+        lambda f: np.where(f["a"] > 1, f["a"], 0) * f["a"],
+    ],
+)
+def test_a_result_has_the_name_of_the_columns_that_it_is_computed_from(function):
+    pd.testing.assert_series_equal(indim.jit(function)(frame), function(frame))
+
+
+def test_each_result_has_its_name():
+    def function(f, c):
+        return f["a"] * 2, f["b"] / c.sum(), f["a"] - f["b"], c * f["a"].std()
+
+    c = pd.Series([1.0, 2.0], name="c")
+    for found, name in zip(indim.jit(function)(frame, c), ("a", "b", None, "c"), strict=True):
+        assert isinstance(found, pd.Series) and found.name == name

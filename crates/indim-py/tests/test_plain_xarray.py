@@ -583,3 +583,24 @@ def test_xarray_without_the_replaced_functions_runs_as_plain_xarray(monkeypatch)
     once = missing._interp1d
     _xarray_hooks.install()
     assert missing._interp1d is once and once.__wrapped__ is of_indim.__wrapped__
+
+
+def test_labels_that_are_written_into_an_argument():
+    def function(x):
+        x["t"] = x.t + 100
+        return x * 2
+
+    x = xr.DataArray(np.arange(3.0), dims="t", coords={"t": [1, 2, 3]})
+    expected = function(x.copy())
+    with pytest.warns(RuntimeWarning, match="runs as plain xarray"):
+        found = indim.jit(function)(x.copy())
+    xr.testing.assert_identical(found, expected)
+
+    def advised(x):
+        x = x.assign_coords(t=x.t + 100)
+        x["s"] = "t", [7, 8, 9]
+        return x * 2
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xr.testing.assert_identical(indim.jit(advised)(x.copy()), advised(x.copy()))

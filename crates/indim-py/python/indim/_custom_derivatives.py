@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 
 import numpy as np
 
@@ -26,7 +27,7 @@ class _CustomFunction:
 
     def __init__(self, fun, nondiff_argnums=()):
         functools.update_wrapper(self, fun)
-        self.__qualname__ = name_of(fun)
+        self.__qualname__ = name_of(fun).removesuffix(".__wrapped__")
         self._signature = signature_of(fun, self.__qualname__)
         positions = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
         self.nondiff_argnums = tuple(sorted(map(operator.index, positions)))
@@ -48,6 +49,20 @@ class _CustomFunction:
 
     def __repr__(self):
         return f"<indim.{type(self).__name__} of {self.__qualname__!r}>"
+
+    def __reduce__(self):
+        function = self.__wrapped__
+        if _found(function.__module__, self.__qualname__) is self:
+            if function.__module__ != "__main__":
+                return self.__qualname__
+            if not function.__qualname__.endswith(".__wrapped__"):
+                # The function's name refers to this object, so the pickled function needs another name.
+                function.__qualname__ += ".__wrapped__"
+        # The rules may call this function, so they are no part of the call that makes it.
+        return _restored, (type(self), function, self.nondiff_argnums), {"_rules": self._rules}
+
+    def __setstate__(self, state):
+        self._rules = state["_rules"]
 
     def __call__(self, *args, **kwargs):
         bound = self._signature.bind(*args, **kwargs)
@@ -101,6 +116,21 @@ class _CustomFunction:
                 "around the loop or branch its derivative"
             )
         return self._in_loops
+
+
+def _found(module, name):
+    """The object of this name in a module; None if it has none."""
+    found = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _restored(kind, function, nondiff_argnums):
+    """The function of a pickle: the module's own, if it has one."""
+    found = _found(function.__module__, function.__qualname__.removesuffix(".__wrapped__"))
+    is_own = isinstance(found, _CustomFunction) and found.__wrapped__ is function
+    return found if is_own else kind(function, nondiff_argnums)
 
 
 def _called(recording, custom, arguments, otherwise):

@@ -10,7 +10,7 @@ from . import _sizes_from_data
 from ._advice import refuse_given
 from ._data_stages import positions_below
 from ._functions import asarray
-from ._shape_functions import axis_index, repeated
+from ._shape_functions import axis_index, repeated, weakly_promoted
 from ._tracing import Tracer, implements
 
 
@@ -81,7 +81,9 @@ if hasattr(np, "unique_all"):
 
 @implements(np.union1d)
 def _union1d(ar1, ar2):
-    return _unique(np.concatenate([np.ravel(asarray(ar1)), np.ravel(asarray(ar2))]))
+    # Numbers of Python take the type of the other array.
+    dtype = weakly_promoted(ar1, ar2)
+    return _unique(np.concatenate([np.ravel(asarray(of)).astype(dtype) for of in (ar1, ar2)]))
 
 
 def _traced(x):

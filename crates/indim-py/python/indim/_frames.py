@@ -31,12 +31,13 @@ def arguments_of_method(x, name, args, kwargs):
     if not args and "axis" not in kwargs:
         # The caller of the method that calls this function.
         _refuse_without_axis(x, name, sys._getframe(2))
-    args = [_axis(value) for value in args[:1]] + list(args[1:])
-    return args, {key: _axis(value) if key == "axis" else value for key, value in kwargs.items()}
+    args = [axis_of(x, value) for value in args[:1]] + list(args[1:])
+    return args, {key: axis_of(x, value) if key == "axis" else value for key, value in kwargs.items()}
 
 
-def _axis(axis):
-    return _AXES.get(axis, axis) if isinstance(axis, str) else axis
+def axis_of(x, axis):
+    """The axis of a function of ``x``: a DataFrame has pandas' names of axes."""
+    return _AXES.get(axis, axis) if isinstance(axis, str) and x._is_frame() else axis
 
 
 def _refuse_without_axis(x, name, frame):

@@ -50,6 +50,9 @@ def known_least_squares(a, b, rcond):
 @implements(np.linalg.norm)
 def _norm(x, ord=None, axis=None, keepdims=False):
     x = asarray(x)
+    if x.ndim == 0 and axis is not None:
+        # NumPy's error.
+        axis_indices(axis, 0)
     if ord is None and (axis is None or isinstance(axis, int)):
         return _length(x, axis, keepdims)
     axes = _axes(axis, x.ndim)

@@ -71,9 +71,7 @@ def _called(compiled, function, arguments, out, by_columns):
     computed = run(compiled, arguments, out) if staged is None else staged
     if out is not None:
         return computed
-    if by_columns:
-        leaves = [labels[identity][0] for identity in labelled.operands if identity in labels]
-    results = labelled.results(computed, leaves)
+    results = labelled.results(computed)
     return with_frames(results if staged is None else results["results"])
 
 
@@ -94,7 +92,7 @@ def evaluate(text, objects, rule, results, out):
     with _advice(objects.values()):
         labelled = _Labelled(_graph_of_expression(text, arrays, rule, results), labels)
     computed = _evaluate(text, arrays, {}, rule=rule, results=results, out=out)
-    return computed if out is not None else labelled.results(computed, objects.values())
+    return computed if out is not None else labelled.results(computed)
 
 
 @contextlib.contextmanager
@@ -178,9 +176,21 @@ def _in_common_type(frame, kinds):
 
 
 @functools.lru_cache(maxsize=64)
-def _are_read(text, count):
-    """Whether a graph in text form reads each of its parameters, which are its first values."""
-    return [re.search(rf"%{index}\b(?! = parameter)", text) is not None for index in range(count)]
+def _parameters_of_results(text):
+    """For each result of a graph in text form, the numbers of the parameters that it is computed from; a
+    value of rank 0, such as a mean, has none."""
+    body = re.search(r"^graph \{$(.*?)^\}", text, re.MULTILINE | re.DOTALL)[1]
+    sources = {}
+    for line in body.splitlines():
+        made = re.match(r" *(%\d+) = (\w+)(.*?) : \w+\[(.*?)\]", line)
+        if made is not None:
+            name, operation, operands, shape = made.groups()
+            own = {int(name[1:])} if operation == "parameter" else set()
+            own = own.union(*(sources.get(operand, ()) for operand in re.findall(r"%\d+", operands)))
+            sources[name] = own if shape else set()
+        elif line.lstrip().startswith("return "):
+            return [sources[result] for result in re.findall(r"%\d+", line)]
+    return []
 
 
 class _Labelled:
@@ -188,9 +198,9 @@ class _Labelled:
 
     def __init__(self, parts, labels):
         text, operands, self._kind, self._keys = parts
-        #: The ids of the arrays that the program reads.
-        are_read = _are_read(text, len(operands))
-        self.operands = [id(array) for array, is_read in zip(operands, are_read) if is_read]
+        leaves = [labels.get(id(array), (None,))[0] for array in operands]
+        #: The names of results.
+        self._names = [_common_name(leaves[at] for at in found) for found in _parameters_of_results(text)]
         inputs, self._outputs = chunked_program(text).axis_classes()
         #: By the class number of an axis: the name of an operand with this axis, and its labels.
         self._labels_by_class = {}
@@ -199,11 +209,10 @@ class _Labelled:
             for axis, number in zip(axes, numbers):
                 _check_equal_labels(self._labels_by_class.setdefault(number, (name, axis)), (name, axis))
 
-    def results(self, computed, arguments):
+    def results(self, computed):
         """The results, with labels if their axes have them."""
         values = list(leaves_of(computed))
-        name = _common_name(arguments)
-        for position, numbers in enumerate(self._outputs):
+        for position, (numbers, name) in enumerate(zip(self._outputs, self._names, strict=True)):
             values[position] = _with_labels(values[position], self._labels_of(numbers), name)
         return in_container(self._kind, self._keys, values)
 
@@ -248,6 +257,6 @@ def like(argument, array):
 
 
 def _common_name(arguments):
-    """The name that all Series among the arguments have, as pandas keeps it."""
+    """The name that all Series among these arguments have, as pandas keeps it."""
     names = {leaf.name for leaf in arguments if isinstance(leaf, pd.Series)}
     return names.pop() if len(names) == 1 else None

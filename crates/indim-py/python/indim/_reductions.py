@@ -314,6 +314,9 @@ def _numpy_handler(numpy_function, function, operand_count):
             bound = signature.bind(*args, **by_name).arguments
             result = handler(**{**bound, "out": None})
             return written_whole(numpy_function.__name__, operands[0], result, out)
+        if "axis" in given and isinstance(operands[0], Tracer):
+            given["axis"] = _frames.axis_of(operands[0], given["axis"])
+            operands[0] = _with_axes(numpy_function.__name__, operands[0], given["axis"])
         if "ddof" in given:
             given.setdefault("correction", given.pop("ddof"))
         if given.get("where", None) is True:
@@ -328,6 +331,20 @@ def _numpy_handler(numpy_function, function, operand_count):
         return function(*operands, **given)
 
     return handler
+
+
+def _with_axes(name, x, axis):
+    """The operand of NumPy's function ``name`` along these axes. Of a number, scans take the axes 0 and -1,
+    and reductions other than means ignore them."""
+    if x.ndim:
+        return x
+    if name in ("cumsum", "cumprod", "nancumsum", "nancumprod"):
+        operator.index(axis)
+        return x.reshape(1)
+    if isinstance(axis, tuple) or name in ("mean", "std", "var"):
+        # NumPy's error.
+        axis_indices(axis, 0)
+    return x
 
 
 _EXTREMES = (np.max, np.min, np.amax, np.amin)

@@ -32,8 +32,8 @@ def trace(function, recorder, arguments):
 
 
 def inlined(function, arguments):
-    """The results of a compiled function within the one that is traced. As in any call, it does not write into
-    its arguments, and its results are new arrays."""
+    """The results of a compiled function within the one that is traced. As in any call, it does not write
+    into its arguments, and its results are new arrays."""
 
     def argument(leaf):
         if not isinstance(leaf, Tracer):

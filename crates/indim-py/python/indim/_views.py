@@ -9,7 +9,7 @@ import numpy as np
 from . import _functions, _masks, _padding, _shape_functions, _slices_by_sizes, _traced_sizes
 from . import _view_functions
 from ._advice import refuse_given
-from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, index_keys, innermost
+from ._tracing import ARRAY_FUNCTIONS, Tracer, as_array, has_tracer, implements, index_keys, innermost
 
 _FUNCTIONS = _view_functions.define("numpy")
 
@@ -186,6 +186,7 @@ def _sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=F
 @implements(np.take)
 def _take(a, indices, axis=None, out=None, mode="raise"):
     refuse_given("take", out=out)
+    indices = as_array(indices) if has_tracer(indices) else indices
     return _FUNCTIONS["take"](a, indices, axis, mode=mode)
 
 

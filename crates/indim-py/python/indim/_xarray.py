@@ -207,8 +207,10 @@ class _Program:
                 array._recording.gives_sizes = self._groups is not None
         labels_of_trace = None if self._groups is None else OpenLabels()
         rebuilt = self._rebuilt(iter(arrays), labels_of_trace)
+        before = list(map(_own_coordinates, rebuilt))
         try:
             results = self._function(*self._arguments.with_leaves(rebuilt))
+            _check_unwritten(self._arguments.names, rebuilt, before)
         except (IndimError, InternalError, ForeignArrayError):
             raise
         except Exception as error:
@@ -253,6 +255,25 @@ class _Program:
             self._captured = objects, _labels.of_captured(objects)
         except _labels.NoKeyError:
             self._captured = None
+
+
+def _own_coordinates(leaf):
+    """The coordinates of an argument, by name."""
+    if isinstance(leaf, xr.Dataset):
+        return {name: leaf._variables[name] for name in leaf._coord_names}
+    return dict(leaf._coords) if isinstance(leaf, xr.DataArray) else {}
+
+
+def _check_unwritten(names, leaves, before):
+    """Refuses a function that writes into the coordinates of its arguments: as plain xarray it may."""
+    for name, leaf, known in zip(names, leaves, before):
+        found = _own_coordinates(leaf)
+        written = [key for key in known if found.get(key) is not known[key]]
+        if written:
+            raise TypeError(
+                f"the function writes into the coordinate {written[0]!r} of its argument `{name}`: write "
+                f"{name} = {name}.assign_coords({written[0]}=...), or {name} = {name}.copy() before"
+            )
 
 
 def _refuse_stored(captured):
