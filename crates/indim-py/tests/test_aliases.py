@@ -363,3 +363,72 @@ def test_random_programs_whose_views_depend_on_the_layout(first):
             except (UserWarning, ValueError) as error:
                 # A view, or a copy: an operator that assigns warns, other writes are errors.
                 assert re.search("binds `y`, a view|shares? memory", str(error))
+
+
+def view_of_a_part(y, k):
+    y[k][0] = -1.0
+    return y
+
+
+def row_in_place(y, k):
+    row = y[k]
+    row += 1
+    return y, row
+
+
+def row_before_a_write(y, k):
+    row = y[k]
+    y[:] = 9.0
+    return row
+
+
+def parts_in_place(y, k):
+    y[k] += 2.0
+    y[:, k] *= 3
+    y[k, 1:] -= 1
+    return y
+
+
+def swap_of_views(y, k):
+    row = y[k]
+    y[k] = y[1]
+    y[1] = row
+    return y
+
+
+def view_of_a_view(y, k):
+    row = y[k][::-1]
+    row[0] = 4.0
+    y[k] -= 1
+    return y, row
+
+
+def moved_position(y, k):
+    row = y[k]
+    k = k + 1
+    row[1] = 7.0
+    return y, y[k]
+
+
+def copy_of_a_row(y, k):
+    row = y[k].copy()
+    row[0] = 3.0
+    return y, row
+
+
+OF_POSITIONS = [view_of_a_part, row_in_place, row_before_a_write, parts_in_place, swap_of_views]
+OF_POSITIONS += [view_of_a_view, moved_position, copy_of_a_row]
+
+
+@pytest.mark.parametrize("function", OF_POSITIONS)
+def test_parts_at_traced_positions_are_views(function):
+    def at_a_minimum(x):
+        y = x.copy()
+        return function(y, np.argmin(y[:, 0]))
+
+    def at_an_argument(x, k):
+        return function(x.copy(), k - 1)
+
+    x = np.array([[1.0, 2.0], [5.0, 6.0]])
+    check(at_a_minimum, x)
+    check(at_an_argument, x, np.int64(1))

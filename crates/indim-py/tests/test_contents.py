@@ -29,13 +29,9 @@ def branch(x):
     return x * 2 if W.any() else x
 
 
-def element_and_array(x):
-    return x * W + W[0]
-
-
 def through_a_helper(x):
     def helper(x, weights):
-        return x * weights + weights[-1]
+        return x * weights[-1]
 
     return helper(x, W)
 
@@ -69,7 +65,6 @@ def in_a_loop(x):
         lambda x: x + sum(W),
         lambda x: np.where(W > 1, x, 0),
         branch,
-        element_and_array,
         through_a_helper,
         computed,
         transposed,
@@ -129,6 +124,8 @@ def test_gradients_read_them_again():
 
 
 READ = np.array([1.0, 2.0, 3.0])
+#: A view, as a layer of a vector of parameters.
+SQUARE = np.arange(20.0)[2:11].reshape(3, 3)
 SEVERAL = [np.array([4.0, 5.0, 6.0]), np.array([7.0])]
 
 
@@ -141,13 +138,15 @@ SEVERAL = [np.array([4.0, 5.0, 6.0]), np.array([7.0])]
         lambda x: sum(x * one for one in SEVERAL),
         lambda x: x * SEVERAL[0] + SEVERAL[1],
         lambda x: np.multiply(*(np.add(one, x) for one in SEVERAL)),
+        lambda x: x * SEVERAL[0] * len(SEVERAL[1]) + SEVERAL[1] if SEVERAL[0] is not None else x,
+        lambda x: sum(x * SEVERAL[i] for i in range(len(SEVERAL))) + np.tanh(x @ SQUARE.T),
     ],
 )
 def test_arrays_that_the_program_reads_are_no_reason_for_another_trace(function):
     f, runs = counting(function)
     for value in (1.0, 2.0, 3.0):
         READ[:] = value
-        SEVERAL[0][1], SEVERAL[1][0] = value, value
+        SEVERAL[0][1], SEVERAL[1][0], SQUARE[0] = value, value, value
         np.testing.assert_array_equal(f(X), function(X))
     assert len(runs) == 1
 

@@ -91,8 +91,6 @@ class _Search:
         self.mentioned = mentioned
         self.names = set()
         self.captures = {}
-        #: The names of the cells of closures, by the identity of the cell.
-        self.cell_names = {}
         self.visited = {}
         self.pending = []
 
@@ -147,8 +145,7 @@ class _Search:
             return
         loaded, mentioned = _loads(function.__code__)
         self.names |= mentioned
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            self.cell_names.setdefault(id(cell), set()).add(name)
+        for cell in function.__closure__ or ():
             self.add("attribute", cell, "cell_contents")
         for name in loaded:
             value = function.__globals__.get(name, MISSING)

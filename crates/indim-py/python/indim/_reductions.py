@@ -334,8 +334,8 @@ def _numpy_handler(numpy_function, function, operand_count):
 
 
 def _with_axes(name, x, axis):
-    """The operand of NumPy's function ``name`` along these axes. Of a number, scans take the axes 0 and -1,
-    and reductions other than means ignore them."""
+    """The operand of NumPy's function ``name`` along these axes. A scan of a number takes the axes 0 and -1;
+    reductions of a number other than means ignore the axis."""
     if x.ndim:
         return x
     if name in ("cumsum", "cumprod", "nancumsum", "nancumprod"):

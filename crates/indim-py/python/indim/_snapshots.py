@@ -14,10 +14,6 @@ import numpy as np
 #: error.
 MAX_COPIED_BYTES = 64 << 20
 
-#: Maximum bytes of an array that is compared at each use. A larger one is compared at the end alone, so a
-#: write into one that is used more than once is an error.
-MAX_COMPARED_BYTES = 1 << 20
-
 
 class Snapshots:
     """The captured arrays of a trace."""
@@ -34,7 +30,8 @@ class Snapshots:
         if not isinstance(array, np.ndarray) or array.dtype.hasobject or _is_of_file(array):
             return
         snapshot = self._last.get(id(array))
-        if snapshot is None or (array.nbytes <= MAX_COMPARED_BYTES and not snapshot.is_of(array)):
+        # A comparison reads the array once, as each call does for this use.
+        if snapshot is None or not snapshot.is_of(array):
             snapshot = self._last[id(array)] = self._snapshot(array)
         snapshot.positions.append(position)
         if len(snapshot.positions) == 1:
@@ -59,8 +56,7 @@ class Snapshots:
                     f"write into a copy, as in {name}.copy(), or pass the array as an argument and return "
                     "the new one"
                 )
-            is_repeated = array.nbytes > MAX_COMPARED_BYTES and len(snapshot.positions) > 1
-            if snapshot.copy is None or is_repeated:
+            if snapshot.copy is None:
                 raise ValueError(
                     f"`{name}` is written after {function} has used it, and is too large for a copy of its "
                     f"elements at each use: write into a copy, as in {name}.copy()"

@@ -32,8 +32,8 @@ def trace(function, recorder, arguments):
 
 
 def inlined(function, arguments):
-    """The results of a compiled function within the one that is traced. As in any call, it does not write
-    into its arguments, and its results are new arrays."""
+    """The results of a compiled function within the one that is traced. It does not write into its arguments,
+    and its results are new arrays, like those of a call from outside."""
 
     def argument(leaf):
         if not isinstance(leaf, Tracer):
@@ -85,9 +85,8 @@ def _record_trace(recording, function, arguments, roots, static):
         if recording.end is not None:
             raise recording.end
         recording.replace_written_captures(walk.visited)
-        after = _captured.search(*roots)
-        captured = _captured.unchanged_captures(before, after.captures)
-        captured += contents.captures(after, recording.uses)
+        captured = _captured.unchanged_captures(before, _captured.search(*roots).captures)
+        captured += contents.captures(recording.uses)
         draws.warn(recording.function)
         kind, keys, results = flatten(result)
         return kind, keys, [result_tracer(recording, value)._name for value in results], captured

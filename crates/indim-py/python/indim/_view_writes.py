@@ -64,14 +64,51 @@ _INVERSES = {
 }
 
 
+class _AtPositions:
+    """Makes the view of an array at keys that contain traced positions."""
+
+    def __init__(self, keys):
+        from ._tracing import Tracer
+
+        self.keys = keys
+        # Later assignments to a position do not move the view.
+        self._present = tuple(key._snapshot() if isinstance(key, Tracer) else key for key in keys)
+
+    def __call__(self, array):
+        return array[self._present]
+
+    def written(self, array, values):
+        from ._assignments import updated
+
+        return updated(array, self._present, values)
+
+
+def share_by_positions(array, keys, view):
+    """Notes that ``view`` is ``array[keys]``, with traced positions among the keys."""
+    made_by = _AtPositions(keys)
+    array._share(view, (made_by, made_by.written, None))
+
+
 def is_part(array, keys, values):
     """Whether ``values`` is the view ``array[keys]``, whose elements the array has: the assignment of
     ``y[keys] += v`` comes after the write into the view."""
     origin = values._origin
-    if origin is None or origin[0] is not array or origin[1] != "[]":
+    if origin is None or origin[0] is not array:
+        return False
+    if isinstance(origin[1], _AtPositions):
+        made = origin[1].keys
+        return len(keys) == len(made) and all(map(_is_key, keys, made))
+    if origin[1] != "[]":
         return False
     ((_, items),) = origin[2]
     return len(keys) == len(items) and all(map(_is_item, keys, items))
+
+
+def _is_key(key, made):
+    """Whether two keys of indices are the same."""
+    if isinstance(key, slice) and isinstance(made, slice):
+        return _is_item(key, (made.start, made.stop, made.step))
+    return _is_item(key, made)
 
 
 def _is_item(key, item):

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from . import _functions, _masks, _padding, _shape_functions, _slices_by_sizes, _traced_sizes
-from . import _view_functions
+from . import _view_functions, _view_writes
 from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, as_array, has_tracer, implements, index_keys, innermost
 
@@ -33,7 +33,19 @@ def _getitem(x, key):
             if found is not None:
                 return found
     items = tuple(_item(x, key) for key in keys)
-    return x._call("[]", [(None, items)])
+    result = x._call("[]", [(None, items)])
+    if result.ndim and _are_positions(x, keys, result):
+        _view_writes.share_by_positions(x, keys, result)
+    return result
+
+
+def _are_positions(x, keys, result):
+    """Whether some keys are traced, and all arrays among them are single positions: NumPy's result is then a
+    view."""
+    if not any(isinstance(key, Tracer) for key in keys):
+        return False
+    removed = sum(key is not None and key is not Ellipsis and not isinstance(key, slice) for key in keys)
+    return result.ndim == x.ndim - removed + sum(key is None for key in keys)
 
 
 def _item(x, key):
