@@ -68,10 +68,9 @@ pub(super) fn fold_line<F: Fold<A>, A: Element>(elements: &[A]) -> A {
     totals.iter().fold(start, |fold, &total| F::combine::<ScalarBackend>(fold, total))
 }
 
-/// Maximum number of lines that are scanned together, one vector lane each. A row of as many `f32` is 2 KiB:
-/// reads of short rows, which are far from each other, wait for memory. The state of so many lines is 20 KiB
-/// for `f64`, so it stays in L1.
-pub(super) const MAX_LANES: usize = 512;
+/// Maximum number of lines that are scanned together, one vector lane each: their state is at most 3 KiB for
+/// `f64`.
+pub(super) const MAX_LANES: usize = 64;
 
 /// The state of neighbouring lines within a block, and the element of each at one position.
 pub(super) struct BlockLanes<A> {

@@ -15,12 +15,6 @@ const MIN_LANES: usize = 6;
 /// of each line costs more than strided reads.
 const MAX_SHORT_LINE: usize = 32;
 
-/// Minimum number of strips, so that several threads have work, if they then have [`MIN_WIDTH`] lines each.
-const MIN_STRIPS: usize = 8;
-
-/// Minimum number of lines of a strip, if there are as many: a row of these `f32` is four cache lines.
-const MIN_WIDTH: usize = 64;
-
 /// An axis across lines, other than the axis of the lanes.
 #[derive(Debug, Clone)]
 pub(super) struct OuterAxis {
@@ -42,8 +36,6 @@ pub(super) struct ScanStrips {
     pub(super) lanes: usize,
     /// Stride in bytes of each operand along the axis of the lanes.
     pub(super) lane_strides: AxisStrides,
-    /// Number of lines of a full strip.
-    width: usize,
     /// The remaining axes.
     pub(super) outer: Vec<OuterAxis>,
 }
@@ -81,17 +73,12 @@ impl ScanStrips {
             Some(axis) => (axis.size, axis.strides),
             None => (1, axis_strides.iter().map(|_| 0).collect()),
         };
-        let outer_count = outer.iter().map(|axis| axis.size).product::<usize>().max(1);
-        // Lanes of dense lines are strided, so more of them would not stay in L1.
-        let max = if are_lines_dense { MIN_WIDTH } else { MAX_LANES };
-        let width = lanes.div_ceil(MIN_STRIPS.div_ceil(outer_count));
-        let width = width.clamp(MIN_WIDTH, max).min(lanes);
-        Some(ScanStrips { length, first, axis_strides, lanes, lane_strides, width, outer })
+        Some(ScanStrips { length, first, axis_strides, lanes, lane_strides, outer })
     }
 
     /// Number of lines of a full strip.
     pub(super) fn width(&self) -> usize {
-        self.width
+        self.lanes.min(MAX_LANES)
     }
 
     /// Number of strips at one index of the outer axes.
