@@ -276,8 +276,8 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         progress(elements)
     }
 
-    /// Runs a nest of `work` bytes on this thread, until `progress` stops the run: in one call, because a
-    /// small nest, as of a step of a loop, takes no longer than a few calls.
+    /// Runs a nest of `work` bytes on this thread, until `progress` stops the run. A small nest, as in a step
+    /// of a loop, costs about as much as a few virtual calls, so all its passes run in one.
     ///
     /// # Safety
     /// Like [`BoundNest::prepare`].

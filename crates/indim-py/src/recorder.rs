@@ -12,7 +12,7 @@ use indim::text::{Binding, NumberProgram, Numbers};
 use indim::{ArrayType, GraphBuilder, GraphError, RuleSet, Value};
 use indim_graph::{PaddedWindow, SizeOrigin};
 use indim_text::{CallAttribute, CallOperand, RecordedCall};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
@@ -324,13 +324,16 @@ impl Recorder {
     }
 
     /// Replaces the captured array at a position by one of the same type.
-    fn replace_capture(&self, position: usize, array: Bound<'_, PyAny>) {
-        let replaced =
-            self.recording().implicit_operands.get_mut(position).map(|operand| {
-                core::mem::replace(operand, ImplicitOperand::Captured(array.unbind()))
-            });
+    fn replace_capture(&self, position: usize, array: Bound<'_, PyAny>) -> PyResult<()> {
+        let replaced = match self.recording().implicit_operands.get_mut(position) {
+            Some(ImplicitOperand::Captured(captured)) => {
+                core::mem::replace(captured, array.unbind())
+            }
+            _ => return Err(PyIndexError::new_err("no captured array has this position")),
+        };
         // The last reference may run Python code, so it is dropped without the lock.
         drop(replaced);
+        Ok(())
     }
 
     /// Records one operation: a function or the symbol of an operator, over numbers and earlier values by

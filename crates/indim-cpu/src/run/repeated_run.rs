@@ -29,7 +29,7 @@ struct NestOnArrays<'a> {
     /// `None` for a nest without elements or in a group, for a loop or branch, and for a copy that the run
     /// leaves out.
     bound: Option<Arc<dyn BoundNest>>,
-    /// The branch that the nest is.
+    /// The branch of the nest, if it is one.
     branch: Option<RepeatedBranch<'a>>,
     /// Cost of a run in bytes moved.
     work: usize,
@@ -129,8 +129,11 @@ impl<'a> RepeatedRun<'a> {
                 },
                 (None, Some(branch), Some(control)) => {
                     let views = || program.control_views(control, index, arrays);
-                    // SAFETY: the arrays and the memory are those of every run, and valid like those of a
-                    // branch that runs once.
+                    // SAFETY:
+                    // - the arrays and the memory are the same in every run;
+                    // - no result lies over an operand, since a branch never replaces its operand;
+                    // - other nests write the memory between two runs, but a run of a region first writes
+                    //   each counter and temporary that it reads.
                     unsafe { branch.run(views, program.shared_memory(arrays), options) }
                 }
                 _ => program.run_nest(index, arrays, is_over_input, options),

@@ -22,7 +22,7 @@ pub(crate) struct BufferOffset {
     pub(crate) offset: isize,
 }
 
-/// Views of the caller, or of the run.
+/// Views that the caller lends, or that the run owns.
 pub(crate) enum Views<'a, V> {
     Borrowed(&'a [V]),
     Owned(Vec<V>),
@@ -99,7 +99,7 @@ impl<'a> RunArrays<'a> {
         let array_type = access.array_type.concrete();
         let (first, strides) = self.first_and_strides(access);
         // SAFETY: the elements of a view are valid, by its constructor; constants are arrays; temporaries and
-        // counters lie in `scratch`, and earlier nests have written them.
+        // counters lie in `scratch`, and earlier nests write them before anything reads the view.
         unsafe { ArrayView::from_raw(array_type, strides.to_vec(), first) }
     }
 
