@@ -134,12 +134,11 @@ def test_vectors_of_a_normal_distribution_have_its_mean_and_covariance():
         random.multivariate_normal(KEY, np.zeros((4, 2)), cov, (1,))
 
 
-@pytest.mark.parametrize("parameter", [0.02, 0.7, 1.2, 30.0, 2e5])
 @pytest.mark.parametrize("name", ["gamma", "loggamma"])
-def test_numbers_of_a_gamma_distribution_keep_their_place_in_it(name, parameter):
-    a = np.full(50, parameter)
+def test_numbers_of_a_gamma_distribution_keep_their_place_in_it(name):
+    a = np.repeat([0.02, 0.7, 1.2, 30.0, 2e5], 50)
     numbers, changes = indim.jvp(
-        lambda a: getattr(random, name)(KEY, a, dtype="f8"), (a,), (np.ones(50),)
+        lambda a: getattr(random, name)(KEY, a, dtype="f8"), (a,), (np.ones_like(a),)
     )
     if name == "loggamma":
         numbers = np.exp(numbers)
