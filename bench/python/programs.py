@@ -182,34 +182,29 @@ def moments(result):
     return np.array([values.mean(), values.std()])
 
 
-@jobs("random bits, 4 Mi u32", 4, moments, 1e-2)
-def bits():
+def drawn(name, by_numpy):
+    """The engines that draw random numbers; ``name`` is the function of indim and JAX."""
     key, generator = indim.random.key(0), random()
     return {
-        "indim": by_indim(lambda key: indim.random.bits(key, (MANY,)), key),
-        "NumPy": lambda: generator.integers(0, 1 << 32, MANY, np.uint32),
-        "JAX": by_jax(lambda key: jax.random.bits(key, (MANY,)), key),
+        "indim": by_indim(lambda key: getattr(indim.random, name)(key, (MANY,)), key),
+        "NumPy": lambda: by_numpy(generator),
+        "JAX": by_jax(lambda key: getattr(jax.random, name)(key, (MANY,)), key),
     }
+
+
+@jobs("random bits, 4 Mi u32", 4, moments, 1e-2)
+def bits():
+    return drawn("bits", lambda generator: generator.integers(0, 1 << 32, MANY, np.uint32))
 
 
 @jobs("random uniform, 4 Mi f32", 5, moments, 1e-2)
 def uniform():
-    key, generator = indim.random.key(0), random()
-    return {
-        "indim": by_indim(lambda key: indim.random.uniform(key, (MANY,)), key),
-        "NumPy": lambda: generator.random(MANY, np.float32),
-        "JAX": by_jax(lambda key: jax.random.uniform(key, (MANY,)), key),
-    }
+    return drawn("uniform", lambda generator: generator.random(MANY, np.float32))
 
 
 @jobs("random normal, 4 Mi f32", 12, moments, 1e-2)
 def random_normal():
-    key, generator = indim.random.key(0), random()
-    return {
-        "indim": by_indim(lambda key: indim.random.normal(key, (MANY,)), key),
-        "NumPy": lambda: generator.standard_normal(MANY, np.float32),
-        "JAX": by_jax(lambda key: jax.random.normal(key, (MANY,)), key),
-    }
+    return drawn("normal", lambda generator: generator.standard_normal(MANY, np.float32))
 
 
 # Windows and loops.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import indim
+from traces import counting
 
 X = np.array([1.0, 2.0, 3.0])
 SCALE = 2.0
@@ -18,17 +19,6 @@ WEIGHTS = np.array([1.0, 1.0, 1.0])
 
 def scaled(x):
     return x * SCALE
-
-
-def counting(function):
-    """The compiled function, and a list with an entry for each trace."""
-    runs = []
-
-    def traced(*arguments):
-        runs.append(1)
-        return function(*arguments)
-
-    return indim.jit(traced), runs
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import indim
+from traces import counting
 
 pd = pytest.importorskip("pandas")
 xr = pytest.importorskip("xarray")
@@ -22,17 +23,6 @@ def made(seed=0, dims=("time", "lat"), **kwargs):
     kwargs.setdefault("attrs", {"units": "K"})
     coords = {"time": np.arange(4)} if "time" in dims else {}
     return xr.DataArray(data, dims=dims, coords=coords, name="t", **kwargs)
-
-
-def counting(function, **options):
-    """The compiled function, and a list with an entry for each trace."""
-    runs = []
-
-    def traced(*arguments):
-        runs.append(1)
-        return function(*arguments)
-
-    return indim.jit(traced, **options), runs
 
 
 def check(call, *arguments):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import indim
+from traces import counting
 
 pd = pytest.importorskip("pandas")
 xr = pytest.importorskip("xarray")
@@ -13,17 +14,6 @@ def made(length, start=0, lat=3, **kwargs):
     data = np.random.default_rng(length + 7 * start).uniform(1, 2, [length, lat])
     coords = {"time": start + np.arange(length), "lat": np.arange(lat) / 2}
     return xr.DataArray(data, dims=("time", "lat"), coords=coords, name="t", attrs={"units": "K"}, **kwargs)
-
-
-def counted(function):
-    """The compiled function, and a list with an entry for each trace."""
-    runs = []
-
-    def traced(*arguments):
-        runs.append(1)
-        return function(*arguments)
-
-    return indim.jit(traced), runs
 
 
 def check(f, function, *arguments):
@@ -49,7 +39,7 @@ LABEL_FREE = {
 
 @pytest.mark.parametrize("name", LABEL_FREE)
 def test_one_trace_serves_all_labels_and_lengths(name):
-    f, runs = counted(LABEL_FREE[name])
+    f, runs = counting(LABEL_FREE[name])
     for length, start in ((5, 0), (5, 3), (8, 3), (1000, -1), (2, 0), (17, 0)):
         check(f, LABEL_FREE[name], made(length, start))
     dates = made(6).assign_coords(time=pd.date_range("2000-01-01", periods=6))
@@ -103,7 +93,7 @@ def test_equal_labels_of_several_arrays():
     def product(x, y):
         return x * y
 
-    f, runs = counted(product)
+    f, runs = counting(product)
     for length, start in ((5, 0), (9, 4), (6, 2)):
         x = made(length, start)
         check(f, product, x, made(length, start) * 3)
@@ -123,7 +113,7 @@ def test_dimensions_without_labels():
     def product(x, y):
         return x * y + x.sum("time")
 
-    f, runs = counted(product)
+    f, runs = counting(product)
     for length in (5, 9, 6):
         x = made(length).drop_vars(["time", "lat"])
         check(f, product, x, x[:, 0] * 2)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import indim as im
+from traces import counting
 import numpy as np
 import pytest
 
@@ -217,17 +218,6 @@ def test_axes_of_2_to_the_31_elements_follow_short_ones():
     for n, m in [(4, 5), (2**31 - 1, 2**31 - 2), (3, 4)]:
         x = np.empty((0, n, m), np.uint8)
         assert im.evaluate("sum(x * 0.5)") == 0
-
-
-def counting(function):
-    """The compiled function, and a list with an entry for each trace."""
-    traces = []
-
-    def traced(*arguments):
-        traces.append(1)
-        return function(*arguments)
-
-    return im.jit(traced), traces
 
 
 NUMBERS_OF_SIZES = {

@@ -18,7 +18,14 @@ MAX_TOTAL_BYTES = 128 << 10
 
 def has_contents(array, copy):
     """Whether an array has the element type, the sizes and the bytes of a copy."""
-    return array.dtype == copy.dtype and array.shape == copy.shape and array.tobytes() == copy.tobytes()
+    if array.dtype != copy.dtype or array.shape != copy.shape:
+        return False
+    return np.array_equal(bytes_of(array), bytes_of(copy))
+
+
+def bytes_of(array):
+    """The elements in row-major order as bytes: a NaN equals itself, and -0.0 differs from 0.0."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 class ArrayUses:
@@ -40,7 +47,7 @@ class ArrayUses:
 
 
 def _owner(array):
-    """The array of which ``array`` is a view, perhaps of another view."""
+    """The array that owns the memory of ``array``."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -71,35 +72,24 @@ def _gamma(key, a, shape, dtype, is_logarithm):
     if count == 0:
         return np.zeros(shape, dtype)
 
-    numbers = _gamma_logarithms if is_logarithm else _gamma_numbers
-    return numbers(split(key, count), np.broadcast_to(a, shape).reshape(count)).reshape(shape)
+    a = np.broadcast_to(a, shape).reshape(count)
+    return _gamma_numbers(split(key, count), a, is_logarithm).reshape(shape)
 
 
-@custom_jvp
-def _gamma_numbers(keys, a):
-    return vmap(lambda key, a: _gamma_sample(key, a, False))(keys, a)
+@functools.partial(custom_jvp, nondiff_argnums=2)
+def _gamma_numbers(keys, a, is_logarithm):
+    return vmap(lambda key, a: _gamma_sample(key, a, is_logarithm))(keys, a)
 
 
 @_gamma_numbers.defjvp
-def _gamma_numbers_jvp(primals, tangents):
+def _gamma_numbers_jvp(is_logarithm, primals, tangents):
     keys, a = primals
-    numbers = _gamma_numbers(keys, a)
-    change = _gamma_slope(a, numbers, np.log(numbers)).astype(a.dtype)
+    numbers = _gamma_numbers(keys, a, is_logarithm)
+    if is_logarithm:
+        return numbers, _gamma_slope(a, np.exp(numbers), numbers).astype(a.dtype) * tangents[1]
+    slope = _gamma_slope(a, numbers, np.log(numbers)).astype(a.dtype)
     # A number that is too small for a float is 0, and so is its change.
-    return numbers, np.where(numbers > 0, numbers * change, 0) * tangents[1]
-
-
-@custom_jvp
-def _gamma_logarithms(keys, a):
-    return vmap(lambda key, a: _gamma_sample(key, a, True))(keys, a)
-
-
-@_gamma_logarithms.defjvp
-def _gamma_logarithms_jvp(primals, tangents):
-    keys, a = primals
-    logarithms = _gamma_logarithms(keys, a)
-    change = _gamma_slope(a, np.exp(logarithms), logarithms).astype(a.dtype)
-    return logarithms, change * tangents[1]
+    return numbers, np.where(numbers > 0, numbers * slope, 0) * tangents[1]
 
 
 #: Below this number the distribution is ``x**a / gamma(a + 1)`` to the precision of ``f64``.

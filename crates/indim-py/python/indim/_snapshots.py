@@ -10,6 +10,8 @@ import zlib
 
 import numpy as np
 
+from ._contents import bytes_of, has_contents
+
 #: Maximum bytes of the copies of a trace. Other arrays have checksums, and a later write into one is an
 #: error.
 MAX_COPIED_BYTES = 64 << 20
@@ -87,10 +89,7 @@ class _Copy:
 
     def is_of(self, array):
         """Whether the array still has these elements."""
-        copy = self.copy
-        if array.dtype != copy.dtype or array.shape != copy.shape:
-            return False
-        return np.array_equal(_bytes(array), _bytes(copy))
+        return has_contents(array, self.copy)
 
 
 class _Checksum:
@@ -108,9 +107,4 @@ class _Checksum:
 
     @staticmethod
     def _of(array):
-        return array.dtype, array.shape, zlib.adler32(_bytes(array))
-
-
-def _bytes(array):
-    """The elements in row-major order as bytes: a NaN equals itself, and -0.0 differs from 0.0."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        return array.dtype, array.shape, zlib.adler32(bytes_of(array))

@@ -746,7 +746,7 @@ class Tracer:
 
     def _written(self, value):
         """This array and the arrays that it is a view of, with their elements after a write of ``value``. The
-        list ends before an array of which it may be a copy."""
+        list ends with a view that may be a copy of its array."""
         from . import _view_writes
 
         written, view = [(self, value)], self
