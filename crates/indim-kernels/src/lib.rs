@@ -3,6 +3,7 @@
 //! - `kernel/`: one operation over one block, the folds of reductions, arg-reductions, strided copies,
 //!   and sorts of columns;
 //! - `packed_words.rs`: keys packed with positions into words;
+//! - `scan_block.rs`: the blocks of scans;
 //! - `sort_keys.rs`: sort keys: unsigned integers that compare like the elements;
 //! - `sort_order.rs`: stable sorts of lists by their keys: comparison sorts and radix sorts;
 //! - `sort_positions.rs`: stable sorts of the positions of elements.
@@ -16,6 +17,7 @@
 
 mod kernel;
 mod packed_words;
+mod scan_block;
 mod sort_keys;
 mod sort_order;
 mod sort_positions;
@@ -29,6 +31,7 @@ pub use kernel::{
     KernelFn, arg_reduce_functions, bitcast_kernel, convert_kernel, elementwise_kernel,
     fold_function, row_fold_function, sort_columns_function, strided_copy_function,
 };
+pub use scan_block::{BlockLanes, MAX_SCAN_LANES, ScanCarries, fold_line, scan_line};
 pub use sort_keys::{SortElement, SortKey};
 pub use sort_order::{SortProgress, SortScratch, count_bytes, max_passes};
 pub use sort_positions::{KeyedPosition, SortPosition, position_column_bytes, sort_positions};

@@ -74,6 +74,8 @@ macro_rules! for_each_widening {
 
 /// The fold of elements of type `T` by an operation of the table.
 pub trait Fold<T: Element>: OpType {
+    /// Whether the order of the elements changes the bits of the result: [`ReduceOp::is_ordered`].
+    const IS_ORDERED: bool;
     /// The identity, which is the result without elements. Combining with it changes no element, with the
     /// exceptions that `meaning/identity.rs` names.
     fn identity<L: LaneBackend>() -> T::In<L>;
@@ -92,6 +94,7 @@ pub trait FoldVisitor {
 macro_rules! implement {
     (($name:ident $op:ident $identity:ident), $variant:ident $type:ident widened) => {
         impl Fold<$type> for operations::$op {
+            const IS_ORDERED: bool = ReduceOp::$op.is_ordered(DType::$variant);
             #[inline(always)]
             fn identity<L: LaneBackend>() -> <$type as ElementLanes>::In<L> {
                 let wide = meaning::identity::float::$identity::<
@@ -110,6 +113,7 @@ macro_rules! implement {
     };
     (($name:ident $op:ident $identity:ident), $variant:ident $type:ident $module:ident) => {
         impl Fold<$type> for operations::$op {
+            const IS_ORDERED: bool = ReduceOp::$op.is_ordered(DType::$variant);
             #[inline(always)]
             fn identity<L: LaneBackend>() -> <$type as ElementLanes>::In<L> {
                 meaning::identity::$module::$identity()
@@ -191,7 +195,7 @@ macro_rules! define_reductions {
             /// Whether the order of the elements changes the bits of the result, for elements of type
             /// `dtype`. It does for sums and products of floats and complex numbers, which follow the fixed
             /// tree.
-            pub fn is_ordered(self, dtype: DType) -> bool {
+            pub const fn is_ordered(self, dtype: DType) -> bool {
                 match self {
                     $(ReduceOp::$op => false $(|| is_of_word!($ordered dtype))*,)*
                     $(ReduceOp::$search => false,)*

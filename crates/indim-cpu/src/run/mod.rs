@@ -17,8 +17,7 @@
 //! - `control/`: loops and branches, which run programs of their own;
 //! - `packed_constants.rs`: constant operands of contractions, packed once for all runs;
 //! - `scatter/`, `contraction.rs`, `scan.rs`, `sort/`, `search.rs`: scatters, contractions, scans, sorts
-//!   and searches in sorted tables, which no executor compiles; `scan_strips.rs`, `scan_block.rs`: the strips
-//!   and blocks of scans.
+//!   and searches in sorted tables, which no executor compiles; `scan_strips.rs`: the strips of scans.
 //!
 //! Strides, checks before a run, and threads:
 //! - `output_order.rs`: memory order of new outputs; `dense_strides.rs`: row-major strides, without an
@@ -56,7 +55,6 @@ mod packed_constants;
 mod repeated_run;
 mod run_arrays;
 mod scan;
-mod scan_block;
 mod scan_strips;
 mod scatter;
 mod scratch;

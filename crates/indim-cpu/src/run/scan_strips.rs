@@ -1,12 +1,12 @@
 //! Strips of a scan bound to sizes and strides: a strip is one line, or neighbouring lines that are short or
 //! whose elements are adjacent in memory.
 
+use indim_kernels::MAX_SCAN_LANES;
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce_some;
 use indim_ops::meaning::scan::SCAN_BLOCK;
 
 use crate::run::scan::Scan;
-use crate::run::scan_block::MAX_LANES;
 
 /// Minimum number of neighbouring lines that are scanned together, one vector lane each.
 const MIN_LANES: usize = 6;
@@ -78,7 +78,7 @@ impl ScanStrips {
 
     /// Number of lines of a full strip.
     pub(super) fn width(&self) -> usize {
-        self.lanes.min(MAX_LANES)
+        self.lanes.min(MAX_SCAN_LANES)
     }
 
     /// Number of strips at one index of the outer axes.

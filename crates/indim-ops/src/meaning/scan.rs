@@ -30,7 +30,7 @@ pub const GROUP_BLOCKS: usize = 512;
 
 /// An element type that a scan folds in the accumulator type `A`.
 pub trait ScanElement<A: Element>: Element {
-    /// The element in the accumulator type.
+    /// The element in the accumulator type; a NaN may have any bits.
     fn widen(self) -> A;
 
     /// The fold as a result: rounded, with a canonical NaN.
@@ -50,11 +50,11 @@ impl<T: Element> ScanElement<T> for T {
 }
 
 macro_rules! converted {
-    ($($narrow:ident $wide:ident;)*) => {
+    ($($narrow:ident $wide:ident $widen:path;)*) => {
         $(impl ScanElement<$wide> for $narrow {
             #[inline(always)]
             fn widen(self) -> $wide {
-                ConvertTo::<$wide>::convert(self)
+                $widen(self)
             }
 
             #[inline(always)]
@@ -65,7 +65,16 @@ macro_rules! converted {
     };
 }
 
-converted! { f16 f64; bf16 f64; f32 f64; c64 c128; f16 f32; bf16 f32; }
+// `f64::from` keeps the bits of a NaN, which `narrow` makes canonical; `convert` makes them so itself, which
+// takes as long as the scan.
+converted! {
+    f16 f64 ConvertTo::convert;
+    bf16 f64 ConvertTo::convert;
+    f32 f64 f64::from;
+    c64 c128 ConvertTo::convert;
+    f16 f32 ConvertTo::convert;
+    bf16 f32 ConvertTo::convert;
+}
 
 macro_rules! wrapping {
     ($($signed:ident $unsigned:ident;)*) => {
@@ -197,10 +206,15 @@ impl<A: Element> ScanCarry<A> {
         }
     }
 
-    /// The result `base + (c + (r + v))`, where `within` is `r + v`.
+    /// The result `base + (c + (r + v))`.
     #[inline(always)]
-    pub fn result<F: Fold<A>>(self, within: A) -> A {
-        combine::<F, A>(self.groups, combine::<F, A>(self.blocks, within))
+    pub fn result<F: Fold<A>>(self, r: A, v: A) -> A {
+        let ScanCarry { blocks: c, groups: base } = self;
+        match F::IS_ORDERED {
+            true => combine::<F, A>(base, combine::<F, A>(c, combine::<F, A>(r, v))),
+            // Of these only the last combination is not the same for all elements of a run.
+            false => combine::<F, A>(combine::<F, A>(combine::<F, A>(base, c), r), v),
+        }
     }
 }
 
@@ -230,7 +244,7 @@ pub fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(elements: &[T], exclusive
     let (mut v, mut r, mut carry) = (none(), none(), ScanCarry::first::<F>());
     let mut results = Vec::with_capacity(elements.len());
     for (position, &element) in elements.iter().enumerate() {
-        let result = |r, v| T::narrow(carry.result::<F>(combine::<F, A>(r, v)));
+        let result = |r, v| T::narrow(carry.result::<F>(r, v));
         if exclusive {
             results.push(result(r, v));
         }

@@ -10,7 +10,7 @@ const PARALLEL_RUNS: usize = 8;
 /// Replaces the elements of a block of one line, at most [`SCAN_BLOCK`], by the results. Returns the fold of
 /// the block.
 #[inline(always)]
-pub(super) fn scan_line<F: Fold<A>, A: Element>(
+pub fn scan_line<F: Fold<A>, A: Element>(
     carry: &ScanCarry<A>,
     elements: &mut [A],
     exclusive: bool,
@@ -18,7 +18,7 @@ pub(super) fn scan_line<F: Fold<A>, A: Element>(
     let mut before = F::identity::<ScalarBackend>();
     let mut add_earlier = |elements: &mut [A], total: A| {
         for element in elements {
-            *element = carry.result::<F>(F::combine::<ScalarBackend>(before, *element));
+            *element = carry.result::<F>(before, *element);
         }
         before = F::combine::<ScalarBackend>(before, total);
     };
@@ -57,7 +57,7 @@ fn scan_runs<F: Fold<A>, A: Element, const N: usize>(
 
 /// The fold of a full block of one line.
 #[inline(always)]
-pub(super) fn fold_line<F: Fold<A>, A: Element>(elements: &[A]) -> A {
+pub fn fold_line<F: Fold<A>, A: Element>(elements: &[A]) -> A {
     let mut totals = [F::identity::<ScalarBackend>(); SCAN_BLOCK / RUN_LENGTH];
     for (total, run) in totals.iter_mut().zip(elements.chunks(RUN_LENGTH)) {
         for &element in run {
@@ -70,34 +70,59 @@ pub(super) fn fold_line<F: Fold<A>, A: Element>(elements: &[A]) -> A {
 
 /// Maximum number of lines that are scanned together, one vector lane each: their state is at most 3 KiB for
 /// `f64`.
-pub(super) const MAX_LANES: usize = 64;
+pub const MAX_SCAN_LANES: usize = 64;
 
 /// The state of neighbouring lines within a block, and the element of each at one position.
-pub(super) struct BlockLanes<A> {
+pub struct BlockLanes<A> {
     /// Number of lines.
     width: usize,
-    /// The fold of the current run.
-    run_folds: [A; MAX_LANES],
-    /// The fold of the earlier runs of the block.
-    earlier_runs: [A; MAX_LANES],
-    elements: [A; MAX_LANES],
+    /// The fold of the current run. If the order has no effect ([`Fold::IS_ORDERED`]), of all earlier elements,
+    /// which takes one combination for each element instead of four.
+    run_folds: [A; MAX_SCAN_LANES],
+    /// The fold of the earlier runs of the block, if the order has an effect.
+    earlier_runs: [A; MAX_SCAN_LANES],
+    elements: [A; MAX_SCAN_LANES],
 }
 
 impl<A: Element> BlockLanes<A> {
-    /// The state before the first element of a block.
-    pub(super) fn new<F: Fold<A>>(width: usize) -> Self {
-        let none = [F::identity::<ScalarBackend>(); MAX_LANES];
+    /// The state before the first element of a block, without the elements before the block.
+    ///
+    /// # Panics
+    /// The methods panic if `width` is above [`MAX_SCAN_LANES`].
+    pub fn new<F: Fold<A>>(width: usize) -> Self {
+        let none = [F::identity::<ScalarBackend>(); MAX_SCAN_LANES];
         BlockLanes { width, run_folds: none, earlier_runs: none, elements: none }
     }
 
+    /// The state before the first element of a block whose results [`BlockLanes::results`] computes.
+    ///
+    /// # Panics
+    /// If `width` is above [`MAX_SCAN_LANES`].
+    pub fn after<F: Fold<A>>(width: usize, carries: &ScanCarries<A>) -> Self {
+        let mut lines = Self::new::<F>(width);
+        if !F::IS_ORDERED {
+            let none = F::identity::<ScalarBackend>();
+            for (lane, fold) in lines.run_folds[..width].iter_mut().enumerate() {
+                *fold = carries.get(lane).result::<F>(none, none);
+            }
+        }
+        lines
+    }
+
+    /// The state of one line at the end of a block whose fold is `total`.
+    pub fn of_total(total: A) -> Self {
+        let totals = [total; MAX_SCAN_LANES];
+        BlockLanes { width: 1, run_folds: totals, earlier_runs: totals, elements: totals }
+    }
+
     /// One element of each line, which [`BlockLanes::results`] replaces by the results.
-    pub(super) fn elements(&mut self) -> &mut [A] {
+    pub fn elements(&mut self) -> &mut [A] {
         &mut self.elements[..self.width]
     }
 
     /// Folds the element of each line.
     #[inline(always)]
-    pub(super) fn push<F: Fold<A>>(&mut self) {
+    pub fn push<F: Fold<A>>(&mut self) {
         let run_folds = &mut self.run_folds[..self.width];
         for (fold, &element) in run_folds.iter_mut().zip(&self.elements[..self.width]) {
             *fold = F::combine::<ScalarBackend>(*fold, element);
@@ -106,60 +131,77 @@ impl<A: Element> BlockLanes<A> {
 
     /// Folds the element of each line, and replaces it by the result.
     #[inline(always)]
-    pub(super) fn results<F: Fold<A>>(&mut self, carry: &ScanCarries<A>, exclusive: bool) {
+    pub fn results<F: Fold<A>>(&mut self, carries: &ScanCarries<A>, exclusive: bool) {
         let width = self.width;
         let (run_folds, earlier_runs) = (&mut self.run_folds[..width], &self.earlier_runs[..width]);
-        let (blocks, groups) = (&carry.blocks[..width], &carry.groups[..width]);
+        let (blocks, groups) = (&carries.blocks[..width], &carries.groups[..width]);
         let elements = &mut self.elements[..width];
         for lane in 0..width {
             let next = F::combine::<ScalarBackend>(run_folds[lane], elements[lane]);
             let fold = if exclusive { run_folds[lane] } else { next };
             run_folds[lane] = next;
-            let fold = F::combine::<ScalarBackend>(earlier_runs[lane], fold);
             let carry = ScanCarry { blocks: blocks[lane], groups: groups[lane] };
-            elements[lane] = carry.result::<F>(fold);
+            elements[lane] = match F::IS_ORDERED {
+                true => carry.result::<F>(earlier_runs[lane], fold),
+                false => fold,
+            };
         }
     }
 
     /// Ends a run: its fold joins that of the earlier runs.
     #[inline(always)]
-    pub(super) fn end_run<F: Fold<A>>(&mut self) {
+    pub fn end_run<F: Fold<A>>(&mut self) {
+        if !F::IS_ORDERED {
+            return;
+        }
         for (earlier, fold) in self.earlier_runs.iter_mut().zip(&mut self.run_folds) {
             *earlier = F::combine::<ScalarBackend>(*earlier, *fold);
             *fold = F::identity::<ScalarBackend>();
         }
     }
 
-    /// Sets the fold of the block, for a strip of one line.
-    pub(super) fn set_total(&mut self, total: A) {
-        self.earlier_runs[0] = total;
-    }
-
-    /// The fold of the block for each line, after its last run.
-    pub(super) fn totals(&self) -> &[A] {
-        &self.earlier_runs[..self.width]
+    /// The fold of a whole block for each line, after its last run, with the elements before the block if
+    /// the order has no effect.
+    pub fn totals<F: Fold<A>>(&self) -> &[A] {
+        let totals = if F::IS_ORDERED { &self.earlier_runs } else { &self.run_folds };
+        &totals[..self.width]
     }
 }
 
 /// The states of neighbouring lines between two blocks, with a list for each field of [`ScanCarry`].
-pub(super) struct ScanCarries<A> {
-    blocks: [A; MAX_LANES],
-    groups: [A; MAX_LANES],
+pub struct ScanCarries<A> {
+    blocks: [A; MAX_SCAN_LANES],
+    groups: [A; MAX_SCAN_LANES],
 }
 
 impl<A: Element> ScanCarries<A> {
     /// The states before the first block.
-    pub(super) fn first<F: Fold<A>>() -> Self {
-        let none = [F::identity::<ScalarBackend>(); MAX_LANES];
+    pub fn first<F: Fold<A>>() -> Self {
+        let none = [F::identity::<ScalarBackend>(); MAX_SCAN_LANES];
         ScanCarries { blocks: none, groups: none }
     }
 
     /// The state of one line.
-    pub(super) fn get(&self, lane: usize) -> ScanCarry<A> {
+    ///
+    /// # Panics
+    /// If `lane` is at least [`MAX_SCAN_LANES`], like [`ScanCarries::set`].
+    pub fn get(&self, lane: usize) -> ScanCarry<A> {
         ScanCarry { blocks: self.blocks[lane], groups: self.groups[lane] }
     }
 
-    pub(super) fn set(&mut self, lane: usize, carry: ScanCarry<A>) {
+    /// Sets the state of one line.
+    pub fn set(&mut self, lane: usize, carry: ScanCarry<A>) {
         (self.blocks[lane], self.groups[lane]) = (carry.blocks, carry.groups);
+    }
+
+    /// Sets the states after block number `block`, from the state of the lines at its end.
+    pub fn end_block<F: Fold<A>>(&mut self, block: usize, lines: &BlockLanes<A>) {
+        for (lane, &total) in lines.totals::<F>().iter().enumerate() {
+            let carry = match F::IS_ORDERED {
+                true => self.get(lane).after::<F>(block, total),
+                false => ScanCarry { blocks: total, ..ScanCarry::first::<F>() },
+            };
+            self.set(lane, carry);
+        }
     }
 }
