@@ -324,7 +324,7 @@ def test_keyword_only_and_collected_arguments():
     ):
         pd.testing.assert_series_equal(call(), a + 1)
     pd.testing.assert_series_equal(indim.jit(lambda *values: values[0] + values[1])(a, a), a + a)
-    pd.testing.assert_series_equal(indim.jit(np.sort)(a[::-1]), a[::-1].sort_values(), check_index=False)
+    np.testing.assert_array_equal(indim.jit(np.sort)(a[::-1]), np.sort(a))
     assert indim.jit(np.mean)(a) == 2
 
 
@@ -453,3 +453,41 @@ def test_each_result_has_its_name():
     c = pd.Series([1.0, 2.0], name="c")
     for found, name in zip(indim.jit(function)(frame, c), ("a", "b", None, "c"), strict=True):
         assert isinstance(found, pd.Series) and found.name == name
+
+
+def test_sorted_elements_have_no_labels():
+    """As in NumPy; positions of sorted elements have those of pandas' `argsort`, and ranks are elements'."""
+    s = pd.Series([3.0, 1.0, 2.0, 5.0], index=list("abcd"), name="v")
+    d = pd.DataFrame({"u": s, "w": [1.0, 2.0, 3.0, 0.0]})
+    for function, argument in (
+        (np.sort, s),
+        (lambda s: np.sort(s + 1) * 2, s),
+        (lambda s: np.partition(s, 2), s),
+        (lambda d: np.sort(d["u"] + d["w"]), d),
+        (lambda d: np.sort(d, axis=0), d),
+        (lambda d: np.sort(d), d),
+    ):
+        found = indim.jit(function)(argument)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, function(argument))
+    for function in (
+        lambda s: indim.top_k(s, 4, largest=False)[0],
+        lambda s: np.take_along_axis(s, np.argsort(s), 0),
+        lambda s: s[np.argsort(s) + 0],
+    ):
+        found = indim.jit(function)(s)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, np.sort(s))
+    found = indim.jit(lambda d: np.take_along_axis(d, np.argsort(d, axis=0), 0))(d)
+    np.testing.assert_array_equal(found, np.sort(d, axis=0))
+    for function in (np.argsort, lambda s: np.argsort(np.argsort(s)) + 1, lambda s: np.sort(s) + s):
+        pd.testing.assert_series_equal(indim.jit(function)(s), function(s))
+    # Labels along the other axis stay.
+    pd.testing.assert_series_equal(indim.jit(lambda d: np.median(d, axis=0))(d), d.median())
+    assert type(indim.evaluate("sort(s)", s=s)) is np.ndarray
+
+
+def test_the_array_of_a_series_is_the_series():
+    for function in (lambda s: s.to_numpy() * 2, lambda s: s.values * 2):
+        with pytest.raises(AttributeError, match="leave it out, because a Series is an array"):
+            indim.jit(function)(a)

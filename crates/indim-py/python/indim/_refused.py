@@ -10,6 +10,7 @@ import sys
 _SIZE = "the size of its result depends on data"
 _ELEMENTS = "it needs elements, which are not known while a function is traced"
 _MEMORY = "a traced value has no memory"
+_IS_ARRAY = "leave it out, because a Series is an array while the function is traced"
 _AFTER = "return x from the compiled function, and call it on the result"
 _BEFORE = "compute it before the call and pass it as an argument"
 
@@ -58,8 +59,10 @@ REFUSED_METHODS = {
     "setflags": "leave it out: a traced value has no memory",
     "strides": "leave it out: a traced value has no memory",
     "tobytes": _AFTER,
+    "to_numpy": _IS_ARRAY,
     "tofile": _AFTER,
     "tolist": "iterate over a short axis by `for row in x`, or return x and call it on the result",
+    "values": _IS_ARRAY,
     "view": "write `x.astype(dtype)` to convert elements; for the same bits call it before the call",
 }
 
