@@ -33,7 +33,7 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
         names = _axis_names(attributes)
         if names is None:
             return _xarray.operation(
-                lambda *arrays: apply(function, arrays, attributes, rule), operands, attributes, out
+                function, lambda *arrays: apply(function, arrays, attributes, rule), operands, attributes, out
             )
         if any(map(_xarray.holds_tracers, operands)):
             others = [(keyword, value) for keyword, value in attributes if value is not names]
