@@ -289,3 +289,27 @@ def test_quantiles_have_the_type_of_numpys(dtype, method):
             found, expected = both(lambda x: np.quantile(x, q, axis=axis, method=method), x)
             assert found.dtype == np.asarray(expected).dtype, (q, axis)
             np.testing.assert_allclose(found, expected, rtol=1e-3 if found.dtype == "f2" else 1e-6)
+
+
+def test_partitions_of_no_elements_take_any_position():
+    """As in NumPy."""
+    for shape, axis in (((0,), 0), ((3, 0), 1), ((0, 3), 1), ((0, 3), 0), ((0,), None)):
+        x = np.zeros(shape)
+        for function in (np.partition, np.argpartition):
+            np.testing.assert_array_equal(
+                indim.jit(lambda x: function(x, 3, axis=axis))(x), function(x, 3, axis=axis)
+            )
+    with pytest.raises(np.exceptions.AxisError):
+        indim.jit(lambda x: np.partition(x[0], 0))(np.ones(3))
+
+
+@pytest.mark.parametrize("name", ["quantile", "percentile", "nanquantile", "nanpercentile"])
+def test_no_quantiles_are_an_array_of_size_0(name):
+    function = getattr(np, name)
+    x = np.arange(12.0).reshape(3, 4)
+    for axis in (None, 0, (0, 1)):
+        for keepdims in (False, True):
+            for dtype in ("float32", "float64", "int32"):
+                of = lambda x: function(x, [], axis=axis, keepdims=keepdims)
+                found, expected = indim.jit(of)(x.astype(dtype)), of(x.astype(dtype))
+                assert (found.shape, found.dtype) == (expected.shape, expected.dtype)

@@ -3,6 +3,7 @@ functions on traced values."""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -290,7 +291,9 @@ def _for_each(numbers, function):
     if numbers.ndim == 0:
         return found[0]
     if not found:
-        raise ValueError("`q` has no elements")
+        # The result has the type of a quantile, and its shape after the axes of `q`.
+        one = function(0.0)
+        return np.broadcast_to(one, (*numbers.shape, *one.shape))
     stacked = np.stack(found)
     return stacked.reshape(numbers.shape + tuple(stacked.shape[1:]))
 
@@ -478,12 +481,14 @@ def _with_an_axis(x):
 
 def _check_kth(a, kth, axis):
     _arrays.refuse_traced(kth if isinstance(kth, (list, tuple)) else (kth,))
-    size = a.shape[axis] if axis is not None else int(np.prod(a.shape))
+    # NumPy's error of an axis beyond the rank.
+    size = math.prod(a.shape) if axis is None else a.shape[axis_indices(axis, a.ndim)[0]]
     kth = np.asarray(kth)
     if kth.dtype.kind not in "iu":
         raise (ValueError if kth.dtype == np.bool_ else TypeError)("Partition index must be integer")
     for position in np.ravel(kth):
-        if not -size <= position < size:
+        # As in NumPy, each position is one of no elements.
+        if 0 not in a.shape and not -size <= position < size:
             raise ValueError(f"kth(={position}) out of bounds ({size})")
 
 
