@@ -15,7 +15,7 @@ from ._functions import asarray
 from ._indim import _view_functions
 from ._numbers import Number
 from ._shape_functions import axis_indices
-from ._tracing import ARRAY_FUNCTIONS, Tracer, implements
+from ._tracing import ARRAY_FUNCTIONS, Tracer, as_array, has_tracer, implements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,10 @@ def quantile(
     keepdims: bool = False,
 ):
     """Quantiles along axes, by NumPy's methods; NaN if any element is NaN. The axes of ``q`` come first."""
-    _arrays.refuse_traced_fractions(q)
+    if has_tracer(q):
+        from . import _traced_quantiles
+
+        return _traced_quantiles.quantile(x, q, axis, method, keepdims)
     rows, result = _rows(_real("quantile", x), axis, keepdims)
     rows = _as_quantiles(rows, q, method) if method not in _OF_ELEMENTS else rows
     # NumPy computes positions in the type of the probabilities.
@@ -133,13 +136,12 @@ def percentile(
     keepdims: bool = False,
 ):
     """Percentiles along axes: ``quantile(x, q / 100)``."""
-    _arrays.refuse_traced_fractions(q)
     return quantile(x, _hundredths(q), axis, method=method, keepdims=keepdims)
 
 
 def _hundredths(q):
     """Percentages as fractions; a number stays a number, which is weak."""
-    return q / 100 if isinstance(q, (int, float)) else np.asarray(q) / 100
+    return (q if isinstance(q, (int, float)) else as_array(q)) / 100
 
 
 def nanquantile(
@@ -150,7 +152,10 @@ def nanquantile(
     keepdims: bool = False,
 ):
     """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if all are NaN."""
-    _arrays.refuse_traced_fractions(q)
+    if has_tracer(q):
+        from . import _traced_quantiles
+
+        return _traced_quantiles.nanquantile(x, q, axis, keepdims)
     if not ((np.asarray(q) >= 0) & (np.asarray(q) <= 1)).all():
         raise ValueError("Quantiles must be in the range [0, 1]")
     x = _real("nanquantile", x)
@@ -450,7 +455,6 @@ def _nanquantile_of_numpy(a, q, axis, method, keepdims):
 
 
 def _nanpercentile_of_numpy(a, q, axis, method, keepdims):
-    _arrays.refuse_traced_fractions(q)
     return _nanquantile_of_numpy(a, _hundredths(q), axis, method, keepdims)
 
 
