@@ -284,6 +284,7 @@ __all__ = [
     "std",
     "sub",
     "subtract",
+    "sum",
     "swish",
     "take",
     "take_along_axis",
