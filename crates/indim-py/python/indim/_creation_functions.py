@@ -10,7 +10,9 @@ from . import _arrays
 from ._functions import asarray
 from ._numbers import plain_value
 from ._shape_functions import promoted
-from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements
+from ._handlers import ARRAY_FUNCTIONS, implements
+from ._operands import has_tracer
+from ._tracing import Tracer
 from ._view_writes import is_row_major
 
 

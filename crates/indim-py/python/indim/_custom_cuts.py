@@ -12,7 +12,9 @@ import numpy as np
 from ._advice import with_derivatives
 from ._errors import ElementTypeError
 from ._numbers import is_number
-from ._tracing import OWNED, Tracer, resumed
+from ._recording import resumed
+from ._traced_memory import OWNED
+from ._tracing import Tracer
 from ._trees import filled, leaves_like, leaves_of, mapped, shown
 
 

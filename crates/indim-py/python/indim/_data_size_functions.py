@@ -11,7 +11,8 @@ from ._advice import refuse_given
 from ._data_stages import positions_below
 from ._functions import asarray
 from ._shape_functions import axis_index, repeated, weakly_promoted
-from ._tracing import Tracer, implements
+from ._handlers import implements
+from ._tracing import Tracer
 
 
 @implements(np.nonzero)

@@ -10,7 +10,7 @@ from . import _functions
 from ._advice import refuse_given
 from ._functions import asarray
 from ._shape_functions import axis_index
-from ._tracing import implements
+from ._handlers import implements
 
 _NORMS = ("backward", "ortho", "forward")
 

@@ -109,7 +109,7 @@ def _of_unique(name, *returned):
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """NumPy's ``interp``; ``left`` and ``right`` may also be ``"extrapolate"``: the lines at the ends go on."""
+    """NumPy's ``interp``; with ``left`` or ``right`` as ``"extrapolate"`` the line at this end goes on."""
     ends = [None if isinstance(of, str) and of == "extrapolate" else of for of in (left, right)]
     found = np.interp(*(asarray(of) for of in (x, xp, fp)), *ends, period)
     xp, fp = asarray(xp), asarray(fp)

@@ -12,7 +12,8 @@ from . import _reductions
 from ._advice import refuse_given
 from ._functions import asarray
 from ._shape_functions import axis_index, axis_indices
-from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements
+from ._handlers import ARRAY_FUNCTIONS, implements
+from ._operands import has_tracer
 
 _LENGTH = _reductions.define("numpy", {})["norm"]
 

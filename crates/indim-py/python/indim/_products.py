@@ -13,7 +13,9 @@ from . import _arrays, _foreign, _functions
 from ._advice import refuse_given, refused_keyword
 from ._functions import asarray
 from ._numbers import plain_value
-from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer, tracer_of
+from ._handlers import ARRAY_FUNCTIONS, UFUNCS
+from ._operands import tracer_of
+from ._tracing import Tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

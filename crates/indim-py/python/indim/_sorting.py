@@ -15,7 +15,9 @@ from ._functions import asarray
 from ._indim import _view_functions
 from ._numbers import Number
 from ._shape_functions import axis_indices
-from ._tracing import ARRAY_FUNCTIONS, Tracer, as_array, has_tracer, implements
+from ._handlers import ARRAY_FUNCTIONS, implements
+from ._operands import as_array, has_tracer
+from ._tracing import Tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

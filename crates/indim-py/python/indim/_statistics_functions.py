@@ -8,7 +8,9 @@ from . import _arrays
 from ._functions import asarray, recorded
 from ._scatters import scatter
 from ._shape_functions import axis_indices, promoted
-from ._tracing import Tracer, has_tracer, implements
+from ._handlers import implements
+from ._operands import has_tracer
+from ._tracing import Tracer
 
 
 def _axes(axis, rank):

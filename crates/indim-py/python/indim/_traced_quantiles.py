@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _sorting
 from ._functions import apply, asarray
-from ._tracing import as_array
+from ._operands import as_array
 
 #: Maximum number of fractions: each is a part of the program.
 MAX_FRACTIONS = 64

@@ -14,7 +14,10 @@ from ._functions import asarray
 from ._indim import Recorder
 from ._numbers import Number
 from ._shape_functions import axis_index
-from ._tracing import OWNED, Recording, Tracer, implements, recorded_results, running_recording
+from ._handlers import implements
+from ._recording import Recording, running_recording
+from ._traced_memory import OWNED
+from ._tracing import Tracer, recorded_results
 from ._transformed import TransformedFunction, name_of
 from ._trees import in_container, is_node, items_of, rebuilt, shown
 
