@@ -491,3 +491,32 @@ def test_the_array_of_a_series_is_the_series():
     for function in (lambda s: s.to_numpy() * 2, lambda s: s.values * 2):
         with pytest.raises(AttributeError, match="leave it out, because a Series is an array"):
             indim.jit(function)(a)
+
+
+def test_advice_for_methods_of_series_is_right():
+    """Each advised call gives pandas' values."""
+    x = pd.Series([3.0, 1.0, 2.5, 5.0], name="x")
+    y, indices = x * x - 1, np.array([0, 1, 0, 1])
+    window = np.lib.stride_tricks.sliding_window_view
+    calls = [
+        (lambda x: x.quantile(0.3), lambda x: np.quantile(x, 0.3)),
+        (lambda x: x.rank(), lambda x: np.argsort(np.argsort(x)) + 1),
+        (lambda x: x.shift(), lambda x: np.concatenate([[np.nan], x[:-1]])),
+        (lambda x: x.where(x > 2).fillna(0), lambda x: np.where(x > 2, x, 0)),
+        (lambda x: x.rolling(2).mean()[1:], lambda x: window(x, 2).mean(axis=-1)),
+        (lambda x: x.ewm(alpha=0.3, adjust=False).mean(), lambda x: indim.scan(
+            lambda m, v: (m + 0.3 * (v - m),) * 2, x[0], x)[1]),
+        (lambda x: x.expanding().mean(), lambda x: np.cumsum(x) / np.arange(1, x.size + 1)),
+        (lambda x: x.pct_change()[1:], lambda x: x[1:] / x[:-1] - 1),
+        (lambda x: x.corr(y), lambda x: np.corrcoef(x, y.to_numpy())[0, 1]),
+        (lambda x: x.cov(y), lambda x: np.cov(x, y.to_numpy())[0, 1]),
+        (lambda x: x.sem(), lambda x: np.std(x, ddof=1) / np.sqrt(x.size)),
+        (lambda x: x.nlargest(2), lambda x: indim.top_k(x, 2)[0]),
+        (lambda x: x.groupby(indices).sum(), lambda x: indim.segment_sum(x, indices, 2)),
+    ]
+    for of_pandas, advised in calls:
+        expected = np.asarray(of_pandas(x))
+        np.testing.assert_allclose(indim.jit(advised)(x.to_numpy()), expected, rtol=1e-12)
+    for function in (lambda x: x.quantile(0.3), lambda x: x.rank(), lambda x: x.shift(), lambda x: x.rolling(2)):
+        with pytest.raises(AttributeError, match="which has no `.*` of pandas: write np"):
+            indim.jit(function)(x)
