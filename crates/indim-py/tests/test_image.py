@@ -93,3 +93,36 @@ def test_advice_for_functions_of_scipy_is_right():
     ):
         with pytest.raises(TypeError, match=message):
             indim.jit(function)(a)
+
+
+#: By mode, the nearest elements and the linear interpolations.
+ELEMENTS = {
+    "constant": ([25.0, -1.0, -1.0, -1.0], [14.75, -1.0, -1.0, -1.0]),
+    "nearest": ([25.0, 1.0, 64.0, 121.0], [14.75, 0.5, 64.0, 121.0]),
+    "wrap": ([25.0, 81.0, 4.0, 16.0], [14.75, 59.5, 52.0, 32.5]),
+    "mirror": ([25.0, 25.0, 36.0, 4.0], [14.75, 33.5, 68.0, 2.5]),
+    "reflect": ([25.0, 1.0, 81.0, 16.0], [14.75, 5.5, 81.0, 16.0]),
+}
+
+
+@pytest.mark.parametrize("mode", ELEMENTS)
+def test_map_coordinates_is_that_of_jax(mode):
+    image = np.arange(12.0).reshape(3, 4) ** 2
+    places = np.array([0.5, -1.25, 2.5, 4.0]), np.array([1.25, 0.5, -2.0, 7.5])
+    for order, expected in enumerate(ELEMENTS[mode]):
+        call = lambda x, i, j: indim.scipy.ndimage.map_coordinates(x, [i, j], order, mode, -1.0)
+        np.testing.assert_allclose(call(image, *places), expected, rtol=1e-14)
+        np.testing.assert_array_equal(indim.jit(call)(image, *places), call(image, *places))
+        found, floats = call(image.astype(np.int32), *places), call(image, *places)
+        np.testing.assert_array_equal(found, np.sign(floats) * np.floor(np.abs(floats) + 0.5))
+        assert found.dtype == np.int32
+
+
+def test_what_scipy_lacks_has_advice():
+    with pytest.raises(NotImplementedError, match="orders 0 and 1"):
+        indim.scipy.ndimage.map_coordinates(X, [X], order=3)
+    with pytest.raises(NotImplementedError, match="write one of constant"):
+        indim.scipy.ndimage.map_coordinates(X, [X], 1, "grid-wrap")
+    for name, message in {"linalg": "write np.linalg", "sparse": "write indim.while_loop"}.items():
+        with pytest.raises(AttributeError, match=message):
+            getattr(indim.scipy, name)

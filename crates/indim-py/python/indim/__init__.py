@@ -217,7 +217,6 @@ __all__ = _exported(
         "get_num_threads",
         "grad",
         "hessian",
-        "image",
         "interp",
         "jacfwd",
         "jacobian",

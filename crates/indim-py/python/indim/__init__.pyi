@@ -857,7 +857,6 @@ __all__ = [
     "hessian",
     "hypot",
     "imag",
-    "image",
     "inner",
     "interp",
     "invert",

@@ -82,10 +82,11 @@ def complete(namespace):
     }
     hints = {name: of for name, of in _jax_keywords.HINTS.items() if name in namespace}
     added |= {name: _jax_keywords.without_hints(namespace[name], of) for name, of in hints.items()}
-    added |= {name: _jax_keywords.with_type_of_elements(namespace[name]) for name in ("prod", "sum")}
     added |= {name: of for name, of in _jax_keywords.FUNCTIONS.items() if name in namespace}
     namespace.update(added)
     namespace["__all__"] = sorted({*namespace["__all__"], *added})
+    for name in ("prod", "sum"):
+        namespace[name] = _jax_keywords.with_type_of_elements(namespace[name])
 
 
 def of_numpy(name):

@@ -284,7 +284,6 @@ __all__ = [
     "std",
     "sub",
     "subtract",
-    "sum",
     "swish",
     "take",
     "take_along_axis",
