@@ -1,4 +1,4 @@
-"""``indim.image``, with JAX's values, and advice for SciPy's functions that a compiled function cannot call."""
+"""``indim.image`` and ``indim.scipy.ndimage``, with JAX's values, and advice for SciPy's functions."""
 
 import numpy as np
 import pytest

@@ -342,7 +342,7 @@ def test_stop_gradient_in_a_loop_gives_the_same_bits(dtype):
         (lambda x: scan(lambda c, u: (c * u + stop(c), c), x, steps)[0], (6.0, 0.0)),
         (lambda x: fori(0, 3, lambda i, c: c * x + stop(c * x), x), (64.0, 56.0)),
         (lambda x: indim.cond(x > 0, lambda x: x * stop(x), lambda x: x, x), (2.0, 0.0)),
-        (lambda x: scan(lambda c, u: (stop({"a": c["a"] * u}), c["a"]), {"a": x}, steps)[1].sum(), (1.0, 0.0)),
+        (lambda x: scan(lambda c, u: (stop([c[0] * u]), c[0]), [x], steps)[1].sum(), (1.0, 0.0)),
     ):
         found = indim.grad(f)(2.0), indim.grad(indim.grad(f))(2.0)
         assert (*map(float, found), float(indim.jvp(f, (2.0,), (1.0,))[1])) == (*expected, expected[0])
@@ -377,7 +377,8 @@ def test_a_loop_of_unknown_length_behind_stop_gradient():
     np.testing.assert_allclose(indim.vmap(indim.grad(functions[0]))(np.array([4.0, 9.0])), [2, 3], 1e-4)
     np.testing.assert_allclose(indim.vmap(indim.grad(functions[1]))(np.array([4.0, 9.0])), [2, 3], 1e-4)
     # Another part of the state may depend on the input.
-    both = lambda x: indim.while_loop(lambda s: s[0] < 3.5, lambda s: (s[0] * 2, s[1] + 1), (stop(x), 0))[0] * x
+    step = lambda s: (s[0] * 2, s[1] + 1)
+    both = lambda x: indim.while_loop(lambda s: s[0] < 3.5, step, (stop(x), 0))[0] * x
     assert float(indim.grad(both)(1.0)) == 4
     with pytest.raises(indim.ElementTypeError, match="its length is not known"):
         indim.grad(root)(4.0)

@@ -243,7 +243,7 @@ def test_arrays_without_names_are_refused():
 
 
 def test_functions_that_move_elements_would_leave_labels_behind():
-    """The labels of `flip(x)` were those of `x`, and the names of the dimensions of a square `transpose(x)`."""
+    """The labels of `flip(x)` were those of `x`, and so the dimensions of a square `transpose(x)`."""
     x = xr.DataArray(np.eye(2) * [1, 2], dims=("t", "x"), coords={"t": [10, 20], "x": [1, 2]})
     w = np.array([3.0, 1.0])
     for text in ("flip(x)", "roll(x, 1)", "transpose(x)", "1 + sort(x * 2)", "x[::-1]", "(x + 1)[::-1]"):

@@ -9,10 +9,10 @@ import numpy as np
 from . import _arrays
 from ._advice import refuse_given
 from ._functions import asarray
-from ._numbers import is_weak
-from ._shape_functions import axis_indices, promoted, weakly_promoted
 from ._handlers import ARRAY_FUNCTIONS, implements
+from ._numbers import is_weak
 from ._operands import has_tracer, tracer_of
+from ._shape_functions import axis_indices, promoted, weakly_promoted
 from ._view_writes import is_row_major
 
 

@@ -11,8 +11,8 @@ import inspect
 import numpy as np
 
 from . import _functions
-from ._indim import _compositions
 from ._handlers import ARRAY_FUNCTIONS
+from ._indim import _compositions
 
 _ANNOTATIONS = {"a number": "float", "True or False": "bool"}
 

@@ -15,9 +15,9 @@ import numpy as np
 from ._custom_cuts import cut, has_derivative, zero_of
 from ._gradients import traced_pullback
 from ._numbers import Number
-from ._signatures import signature_of
 from ._operands import has_tracer
 from ._recording import resumed, running_recording
+from ._signatures import signature_of
 from ._tracing import Tracer
 from ._transformed import name_of
 from ._trees import leaves_of, mapped, shown

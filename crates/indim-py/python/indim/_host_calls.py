@@ -11,9 +11,9 @@ import warnings
 import numpy as np
 
 from . import _captured, _data_stages
+from ._handlers import implements
 from ._linear_algebra import known_least_squares
 from ._numbers import plain_value
-from ._handlers import implements
 from ._operands import has_tracer, tracer_of
 from ._recording import running_recording
 from ._tracing import Tracer

@@ -13,8 +13,8 @@ import numpy as np
 
 from . import _arrays, _creation_functions, _functions, _jax_keywords, _scatters, _shape_functions
 from . import _sizes_from_data
-from ._joined import Joined
 from ._handlers import ARRAY_FUNCTIONS
+from ._joined import Joined
 from ._operands import has_tracer
 from ._recording import running_recording
 from ._traced_memory import IMMUTABLE

@@ -10,8 +10,8 @@ import numpy as np
 from . import _least_squares
 from ._data_stages import positions_below
 from ._functions import asarray
-from ._numbers import plain_value
 from ._handlers import implements
+from ._numbers import plain_value
 from ._operands import has_tracer
 from ._tracing import Tracer
 

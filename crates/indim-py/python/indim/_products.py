@@ -12,8 +12,8 @@ import numpy as np
 from . import _arrays, _foreign, _functions
 from ._advice import refuse_given, refused_keyword
 from ._functions import asarray
-from ._numbers import plain_value
 from ._handlers import ARRAY_FUNCTIONS, UFUNCS
+from ._numbers import plain_value
 from ._operands import tracer_of
 from ._tracing import Tracer
 

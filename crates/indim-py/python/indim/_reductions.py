@@ -12,11 +12,11 @@ import operator
 import numpy as np
 
 from . import _arrays, _frames, _functions
-from ._indim import _axis_functions
 from ._advice import refuse_given, refused_argument
+from ._handlers import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, UFUNCS
+from ._indim import _axis_functions
 from ._numbers import is_number
 from ._shape_functions import axis_indices
-from ._handlers import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, UFUNCS
 from ._tracing import Tracer
 
 #: By name: operands, default axes, arguments with their defaults, documentation, other names.

@@ -13,9 +13,9 @@ from ._data_stages import positions_below
 from ._handlers import implements
 from ._operands import has_tracer, index_keys
 from ._recording import innermost
+from ._recording import running_recording
 from ._traced_memory import SHARED
 from ._tracing import Tracer
-from ._recording import running_recording
 
 _MODES = ("raise", "clip", "wrap", "drop")
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _arrays, _functions
+from . import _arrays, _functions, _traced_quantiles
 from ._advice import refuse_given
 from ._functions import asarray
+from ._handlers import ARRAY_FUNCTIONS, implements
 from ._indim import _view_functions
 from ._numbers import Number
-from ._shape_functions import axis_indices
-from ._handlers import ARRAY_FUNCTIONS, implements
 from ._operands import as_array, has_tracer
+from ._shape_functions import axis_indices
 from ._tracing import Tracer
 
 if TYPE_CHECKING:
@@ -114,8 +114,6 @@ def quantile(
 ):
     """Quantiles along axes, by NumPy's methods; NaN if any element is NaN. The axes of ``q`` come first."""
     if has_tracer(q):
-        from . import _traced_quantiles
-
         return _traced_quantiles.quantile(x, q, axis, method, keepdims)
     rows, result = _rows(_real("quantile", x), axis, keepdims)
     rows = _as_quantiles(rows, q, method) if method not in _OF_ELEMENTS else rows
@@ -155,8 +153,6 @@ def nanquantile(
 ):
     """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if all are NaN."""
     if has_tracer(q):
-        from . import _traced_quantiles
-
         return _traced_quantiles.nanquantile(x, q, axis, keepdims)
     if not ((np.asarray(q) >= 0) & (np.asarray(q) <= 1)).all():
         raise ValueError("Quantiles must be in the range [0, 1]")

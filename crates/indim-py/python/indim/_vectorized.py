@@ -11,11 +11,11 @@ import operator
 import numpy as np
 
 from ._functions import asarray
+from ._handlers import implements
 from ._indim import Recorder
 from ._numbers import Number
-from ._shape_functions import axis_index
-from ._handlers import implements
 from ._recording import Recording, running_recording
+from ._shape_functions import axis_index
 from ._traced_memory import OWNED
 from ._tracing import Tracer, recorded_results
 from ._transformed import TransformedFunction, name_of

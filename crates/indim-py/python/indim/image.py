@@ -93,6 +93,7 @@ def _weights(size, new, kernel, antialias):
 def __getattr__(name):
     if name == "scale_and_translate":
         raise AttributeError(
-            f"indim.image has no {name!r}: write resize for a scale, and x[i, j] at computed places for others"
+            f"indim.image has no {name!r}: write resize for a scale, and "
+            "indim.scipy.ndimage.map_coordinates for other places"
         )
     raise AttributeError(f"indim.image has no {name!r}")
