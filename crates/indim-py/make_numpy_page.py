@@ -11,7 +11,8 @@ import numpy as np
 from indim import _host_calls, _refused
 from indim._assignments import UPDATES
 from indim._reduceat import SEGMENTS
-from indim._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, Tracer
+from indim._handlers import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS
+from indim._tracing import Tracer
 from indim._ufunc_methods import MAX_SEGMENTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "numpy.md"

@@ -333,12 +333,55 @@ def test_counters_of_while_loops_are_known():
         assert abs(float(gradient(1.5, n)) - (n + 1) * 1.5**n) < 1e-12
 
 
-def test_the_message_names_stop_gradient():
-    def f(x):
-        return indim.fori_loop(0, 2, lambda i, s: s * indim.lax.stop_gradient(s), x)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_stop_gradient_in_a_loop_gives_the_same_bits(dtype):
+    """The derivative is that of the bits as constants, as in JAX, whose values these are."""
+    stop, scan, fori = indim.lax.stop_gradient, indim.scan, indim.fori_loop
+    steps = np.arange(1.0, 4.0)
+    for f, expected in (
+        (lambda x: scan(lambda c, u: (c * u + stop(c), c), x, steps)[0], (6.0, 0.0)),
+        (lambda x: fori(0, 3, lambda i, c: c * x + stop(c * x), x), (64.0, 56.0)),
+        (lambda x: indim.cond(x > 0, lambda x: x * stop(x), lambda x: x, x), (2.0, 0.0)),
+        (lambda x: scan(lambda c, u: (stop([c[0] * u]), c[0]), [x], steps)[1].sum(), (1.0, 0.0)),
+    ):
+        found = indim.grad(f)(2.0), indim.grad(indim.grad(f))(2.0)
+        assert (*map(float, found), float(indim.jvp(f, (2.0,), (1.0,))[1])) == (*expected, expected[0])
+    of_complex = lambda x: np.abs(scan(lambda c, u: (c * u + stop(c), c), x * (1 + 2j), steps)[0])
+    np.testing.assert_allclose(indim.grad(of_complex)(2.0), 6 * 5**0.5)
+    x = SEED.integers(0, 256, 4000, np.uint8).view(dtype)
+    x = np.concatenate([x, np.array([0.0, -0.0, np.inf, -np.inf, np.finfo(dtype).max], dtype)])
+    once = lambda x: indim.fori_loop(0, 1, lambda i, c: stop(c), x)
+    found = indim.jvp(once, (x,), (np.ones_like(x),))
+    assert found[0][~np.isnan(x)].tobytes() == x[~np.isnan(x)].tobytes()
+    assert not found[1].any() and np.isnan(found[0][np.isnan(x)]).all()
 
-    with pytest.raises(TypeError, match=r"^lax\.stop_gradient has a derivative of its own"):
-        indim.grad(f)(2.0)
+
+def test_a_loop_of_unknown_length_behind_stop_gradient():
+    """No derivative flows through it, as in JAX."""
+    stop = indim.lax.stop_gradient
+
+    def root(x):
+        return indim.while_loop(lambda y: abs(y * y - x) > 1e-4, lambda y: (y + x / y) / 2, x)
+
+    functions = [
+        lambda x: x * stop(root(x)),
+        lambda x: x * root(stop(x)),
+        lambda x: x * root(4.0),
+        lambda x: x * stop(indim.jit(root)(x)),
+    ]
+    for function in functions:
+        for gradient in (indim.grad(function), lambda x, f=function: indim.vjp(f, x)[1](1.0)[0]):
+            assert abs(float(gradient(4.0)) - 2) < 1e-4
+        assert abs(float(indim.jvp(function, (4.0,), (1.0,))[1]) - 2) < 1e-4
+        assert float(indim.hessian(function)(4.0)) == 0
+    np.testing.assert_allclose(indim.vmap(indim.grad(functions[0]))(np.array([4.0, 9.0])), [2, 3], 1e-4)
+    np.testing.assert_allclose(indim.vmap(indim.grad(functions[1]))(np.array([4.0, 9.0])), [2, 3], 1e-4)
+    # Another part of the state may depend on the input.
+    step = lambda s: (s[0] * 2, s[1] + 1)
+    both = lambda x: indim.while_loop(lambda s: s[0] < 3.5, step, (stop(x), 0))[0] * x
+    assert float(indim.grad(both)(1.0)) == 4
+    with pytest.raises(indim.ElementTypeError, match="its length is not known"):
+        indim.grad(root)(4.0)
 
 
 SQUARE = SEED.standard_normal((4, 4)) + 4 * np.eye(4)

@@ -171,7 +171,7 @@ BEFORE = r"call it before the call and pass"
         ("scipy.fft.rfft(x)", "write np.fft.rfft, or " + BEFORE),
         ("scipy.integrate.trapezoid(x)", r"write np.trapezoid\(y, x\), or " + BEFORE),
         ("scipy.special.logsumexp(x)", "write indim.scipy.special.logsumexp, or " + BEFORE),
-        ("scipy.signal.detrend(x)", "a function of SciPy needs .*; " + BEFORE),
+        ("scipy.signal.hilbert(x)", "a function of SciPy needs .*; " + BEFORE),
         ("np.polynomial.Polynomial(x)(2.0)", r"numpy's Polynomial needs .* np.polyval\(coefficients, x\)"),
         ("np.ma.masked_where(x > 1, x)", r"numpy's masked_where .* np.where\(mask, other, x\)"),
         ("np.lib.stride_tricks.as_strided(x, (2,), (8,))", "numpy's as_strided .*sliding_window_view"),

@@ -240,3 +240,25 @@ def test_arrays_without_names_are_refused():
     with pytest.raises(indim.ShapeError) as caught:
         indim.evaluate("a + b", {"a": np.ones((2, 3)), "b": np.ones(3)}, rule="named")
     assert caught.value.code == "axis-name-missing"
+
+
+def test_functions_that_move_elements_would_leave_labels_behind():
+    """The labels of `flip(x)` were those of `x`, and so the dimensions of a square `transpose(x)`."""
+    x = xr.DataArray(np.eye(2) * [1, 2], dims=("t", "x"), coords={"t": [10, 20], "x": [1, 2]})
+    w = np.array([3.0, 1.0])
+    for text in ("flip(x)", "roll(x, 1)", "transpose(x)", "1 + sort(x * 2)", "x[::-1]", "(x + 1)[::-1]"):
+        with pytest.raises(TypeError, match="labels would stay where they are"):
+            indim.evaluate(text)
+    with pytest.raises(TypeError, match="labels would stay where they are"):
+        indim.evaluate("flip(x, axis=t)")
+    for function in (indim.flip, lambda x: indim.roll(x, 1), indim.transpose):
+        for call in (function, indim.jit(function)):
+            with pytest.raises(TypeError, match=r"x.roll\(t=1\)"):
+                call(x)
+            with pytest.raises(TypeError, match="labels would stay where they are"):
+                call(x.to_dataset(name="v"))
+    # What moves elements of other arrays has no labels to move, and names follow their axes.
+    xr.testing.assert_identical(indim.evaluate("x * w[::-1] + sort(w)"), x * w[::-1] + np.sort(w))
+    xr.testing.assert_identical(indim.evaluate("cumsum(x, axis=t)"), x.cumsum("t").assign_coords(t=x.t))
+    with pytest.raises(TypeError, match=r"takes `x.data`, and `x.copy\(data=result\)` labels"):
+        indim.jit(indim.sort)(x)

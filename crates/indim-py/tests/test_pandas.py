@@ -324,7 +324,7 @@ def test_keyword_only_and_collected_arguments():
     ):
         pd.testing.assert_series_equal(call(), a + 1)
     pd.testing.assert_series_equal(indim.jit(lambda *values: values[0] + values[1])(a, a), a + a)
-    pd.testing.assert_series_equal(indim.jit(np.sort)(a[::-1]), a[::-1].sort_values(), check_index=False)
+    np.testing.assert_array_equal(indim.jit(np.sort)(a[::-1]), np.sort(a))
     assert indim.jit(np.mean)(a) == 2
 
 
@@ -453,3 +453,70 @@ def test_each_result_has_its_name():
     c = pd.Series([1.0, 2.0], name="c")
     for found, name in zip(indim.jit(function)(frame, c), ("a", "b", None, "c"), strict=True):
         assert isinstance(found, pd.Series) and found.name == name
+
+
+def test_sorted_elements_have_no_labels():
+    """As in NumPy; positions of sorted elements have those of pandas' `argsort`, and ranks are elements'."""
+    s = pd.Series([3.0, 1.0, 2.0, 5.0], index=list("abcd"), name="v")
+    d = pd.DataFrame({"u": s, "w": [1.0, 2.0, 3.0, 0.0]})
+    for function, argument in (
+        (np.sort, s),
+        (lambda s: np.sort(s + 1) * 2, s),
+        (lambda s: np.partition(s, 2), s),
+        (lambda d: np.sort(d["u"] + d["w"]), d),
+        (lambda d: np.sort(d, axis=0), d),
+        (lambda d: np.sort(d), d),
+    ):
+        found = indim.jit(function)(argument)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, function(argument))
+    for function in (
+        lambda s: indim.top_k(s, 4, largest=False)[0],
+        lambda s: np.take_along_axis(s, np.argsort(s), 0),
+        lambda s: s[np.argsort(s) + 0],
+    ):
+        found = indim.jit(function)(s)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, np.sort(s))
+    found = indim.jit(lambda d: np.take_along_axis(d, np.argsort(d, axis=0), 0))(d)
+    np.testing.assert_array_equal(found, np.sort(d, axis=0))
+    for function in (np.argsort, lambda s: np.argsort(np.argsort(s)) + 1, lambda s: np.sort(s) + s):
+        pd.testing.assert_series_equal(indim.jit(function)(s), function(s))
+    # Labels along the other axis stay.
+    pd.testing.assert_series_equal(indim.jit(lambda d: np.median(d, axis=0))(d), d.median())
+    assert type(indim.evaluate("sort(s)", s=s)) is np.ndarray
+
+
+def test_the_array_of_a_series_is_the_series():
+    for function in (lambda s: s.to_numpy() * 2, lambda s: s.values * 2):
+        with pytest.raises(AttributeError, match="leave it out, because a Series is an array"):
+            indim.jit(function)(a)
+
+
+def test_advice_for_methods_of_series_is_right():
+    """Each advised call gives pandas' values."""
+    x = pd.Series([3.0, 1.0, 2.5, 5.0], name="x")
+    y, indices = x * x - 1, np.array([0, 1, 0, 1])
+    window = np.lib.stride_tricks.sliding_window_view
+    calls = [
+        (lambda x: x.quantile(0.3), lambda x: np.quantile(x, 0.3)),
+        (lambda x: x.rank(), lambda x: np.argsort(np.argsort(x)) + 1),
+        (lambda x: x.shift(), lambda x: np.concatenate([[np.nan], x[:-1]])),
+        (lambda x: x.where(x > 2).fillna(0), lambda x: np.where(x > 2, x, 0)),
+        (lambda x: x.rolling(2).mean()[1:], lambda x: window(x, 2).mean(axis=-1)),
+        (lambda x: x.ewm(alpha=0.3, adjust=False).mean(), lambda x: indim.scan(
+            lambda m, v: (m + 0.3 * (v - m),) * 2, x[0], x)[1]),
+        (lambda x: x.expanding().mean(), lambda x: np.cumsum(x) / np.arange(1, x.size + 1)),
+        (lambda x: x.pct_change()[1:], lambda x: x[1:] / x[:-1] - 1),
+        (lambda x: x.corr(y), lambda x: np.corrcoef(x, y.to_numpy())[0, 1]),
+        (lambda x: x.cov(y), lambda x: np.cov(x, y.to_numpy())[0, 1]),
+        (lambda x: x.sem(), lambda x: np.std(x, ddof=1) / np.sqrt(x.size)),
+        (lambda x: x.nlargest(2), lambda x: indim.top_k(x, 2)[0]),
+        (lambda x: x.groupby(indices).sum(), lambda x: indim.segment_sum(x, indices, 2)),
+    ]
+    for of_pandas, advised in calls:
+        expected = np.asarray(of_pandas(x))
+        np.testing.assert_allclose(indim.jit(advised)(x.to_numpy()), expected, rtol=1e-12)
+    for function in (lambda x: x.quantile(0.3), lambda x: x.rank(), lambda x: x.shift()):
+        with pytest.raises(AttributeError, match="which has no `.*` of pandas: write np"):
+            indim.jit(function)(x)

@@ -157,7 +157,7 @@ def test_quantiles_of_nan_and_of_traced_q():
         same(*both(lambda x: np.quantile(x, q, axis=1), x))
         same(*both(lambda x: np.percentile(x, np.multiply(q, 50) if np.ndim(q) else 50, axis=1), x))
     with pytest.raises(TypeError, match="static"):
-        indim.jit(lambda x, q: np.quantile(x, q))(x, np.array([0.5]))
+        indim.jit(lambda x, q: np.quantile(x, q, method="weibull"))(x, np.array([0.5]))
     with pytest.raises(ValueError, match="supports weights"):
         indim.jit(lambda x: np.quantile(x, 0.5, weights=x))(x)
 
@@ -289,3 +289,56 @@ def test_quantiles_have_the_type_of_numpys(dtype, method):
             found, expected = both(lambda x: np.quantile(x, q, axis=axis, method=method), x)
             assert found.dtype == np.asarray(expected).dtype, (q, axis)
             np.testing.assert_allclose(found, expected, rtol=1e-3 if found.dtype == "f2" else 1e-6)
+
+
+def test_partitions_of_no_elements_take_any_position():
+    """As in NumPy."""
+    for shape, axis in (((0,), 0), ((3, 0), 1), ((0, 3), 1), ((0, 3), 0), ((0,), None)):
+        x = np.zeros(shape)
+        for function in (np.partition, np.argpartition):
+            np.testing.assert_array_equal(
+                indim.jit(lambda x: function(x, 3, axis=axis))(x), function(x, 3, axis=axis)
+            )
+    with pytest.raises(np.exceptions.AxisError):
+        indim.jit(lambda x: np.partition(x[0], 0))(np.ones(3))
+
+
+@pytest.mark.parametrize("name", ["quantile", "percentile", "nanquantile", "nanpercentile"])
+def test_no_quantiles_are_an_array_of_size_0(name):
+    function = getattr(np, name)
+    x = np.arange(12.0).reshape(3, 4)
+    for axis in (None, 0, (0, 1)):
+        for keepdims in (False, True):
+            for dtype in ("float32", "float64", "int32"):
+                of = lambda x: function(x, [], axis=axis, keepdims=keepdims)
+                found, expected = indim.jit(of)(x.astype(dtype)), of(x.astype(dtype))
+                assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+
+
+@pytest.mark.parametrize("name", ["quantile", "percentile", "nanquantile", "nanpercentile"])
+def test_quantiles_at_traced_fractions(name):
+    rng = np.random.default_rng(3)
+    methods = ["linear"] if name.startswith("nan") else ["linear", "lower", "higher", "midpoint", "nearest"]
+    for x in (rng.standard_normal((5, 6)), rng.integers(0, 99, (5, 6)), rng.standard_normal((1, 3))):
+        for q in (np.float64(0.3), np.array([[0.0, 0.25], [0.5, 1.0]])):
+            q = q * 100 if "percentile" in name else q
+            for axis, keepdims, method in zip((None, 0, -1, (0, 1), 0), (0, 0, 1, 1, 1), 5 * methods):
+                options = {"axis": axis, "keepdims": bool(keepdims), "method": method}
+                of = lambda x, q: getattr(np, name)(x, q, **options)
+                found, expected = indim.jit(of)(x, q), of(x, q)
+                assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+                np.testing.assert_allclose(found, expected, rtol=1e-13)
+    with_nan = np.array([1.0, np.nan, 2.0])
+    of = lambda x, q: getattr(np, name)(x, q)
+    np.testing.assert_array_equal(indim.jit(of)(with_nan, np.array(0.5)), of(with_nan, 0.5))
+    # NumPy refuses what a traced function cannot know.
+    assert np.isnan(indim.jit(of)(np.arange(3.0), np.array(-0.5)))
+
+
+def test_quantiles_of_jax_programs():
+    x = np.array([1.0, 4.0, 9.0, 20.0])
+    found = indim.jit(lambda x: indim.numpy.quantile(x, indim.numpy.array([0.1, 0.5])))(x)
+    np.testing.assert_allclose(found, np.quantile(x, [0.1, 0.5]), rtol=1e-14)
+    assert abs(float(indim.grad(lambda q: indim.numpy.quantile(x, q))(0.4)) - 15) < 1e-12
+    by_fraction = indim.vmap(lambda q: indim.numpy.quantile(x, q))(np.array([0.1, 0.5]))
+    np.testing.assert_allclose(by_fraction, found, rtol=1e-14)

@@ -216,7 +216,7 @@ def test_what_is_not_in_memory_is_refused(tmp_path):
             with pytest.raises(TypeError, match=r"the function reads a Data.* `\.load\(\)` before"):
                 indim.jit(call)(t)
         xr.testing.assert_allclose(indim.add(data.t.load(), 1), t + 1)
-    with pytest.raises(TypeError, match="pass it as an argument"):
+    with pytest.raises(TypeError, match="takes it as an argument"):
         indim.jit(lambda x: indim.add(x, np.ones(3)) + indim.asarray(m))(np.ones(3))
     with pytest.raises(TypeError, match="out"):
         indim.add(m, 1, out=np.empty(3))

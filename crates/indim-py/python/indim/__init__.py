@@ -108,8 +108,8 @@ _NUMEXPR_NAMES = (
 
 #: Modules that are imported when they are read, and names that are read from them.
 _LATE_MODULES = {
-    *("array_api", "debug", "fft", "flatten_util", "lax", "nn", "none", "numexpr", "numpy", "onnx_legacy"),
-    *("ops", "pdpd", "random", "scipy", "stablehlo", "tree", "tree_util", "xla"),
+    *("array_api", "debug", "fft", "flatten_util", "image", "lax", "nn", "none", "numexpr", "numpy"),
+    *("onnx_legacy", "ops", "pdpd", "random", "scipy", "stablehlo", "tree", "tree_util", "xla"),
 }
 _LATE_NAMES = {"detect_number_of_cores": "numexpr", "detect_number_of_threads": "numexpr"}
 

@@ -10,6 +10,7 @@ from . import (
     debug as debug,
     fft as fft,
     flatten_util as flatten_util,
+    image as image,
     lax as lax,
     nn as nn,
     none as none,

@@ -9,9 +9,10 @@ import numpy as np
 from . import _arrays
 from ._advice import refuse_given
 from ._functions import asarray
+from ._handlers import ARRAY_FUNCTIONS, implements
 from ._numbers import is_weak
+from ._operands import has_tracer, tracer_of
 from ._shape_functions import axis_indices, promoted, weakly_promoted
-from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements, tracer_of
 from ._view_writes import is_row_major
 
 
@@ -27,10 +28,10 @@ def _where(condition, *choices):
 def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **kwargs):
     """``a`` limited to bounds; either may be ``None``."""
     if out is not None:
-        from ._outputs import written
+        from ._outputs import write_result
 
         where, casting = kwargs.pop("where", True), kwargs.pop("casting", "same_kind")
-        return written("clip", np.clip(a, a_min, a_max, min=min, max=max, **kwargs), out, where, casting)
+        return write_result("clip", np.clip(a, a_min, a_max, min=min, max=max, **kwargs), out, where, casting)
     dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
     if dtype is not None:
         a = asarray(a).astype(dtype, casting=casting)

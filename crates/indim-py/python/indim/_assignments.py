@@ -12,11 +12,15 @@ import numpy as np
 
 from . import _captured, _functions, _masks, _scatters, _ufunc_methods
 from ._advice import refuse_given
+from ._handlers import implements
 from ._indexable import note_write
 from ._numbers import Number, is_number
+from ._operands import as_array, has_tracer, index_keys
+from ._recording import running_recording
+from ._traced_memory import IMMUTABLE
 from ._traced_sizes import is_traced_slice
-from ._tracing import IMMUTABLE, Tracer, as_array, has_tracer, implements, index_keys
-from ._tracing import result_tracer, running_recording
+from ._tracing import Tracer
+from ._tracing import result_tracer
 from ._view_writes import is_part
 
 

@@ -10,11 +10,12 @@ import numpy as np
 from . import _associativity, _foreign, _functions
 from ._foreign import package_of
 from ._functions import asarray, recorded
+from ._handlers import ACCUMULATIONS
 from ._jit import jit
 from ._loops import record_or_run
+from ._recording import running, running_recording
 from ._regions import Body
 from ._shape_functions import axis_index, weakly_promoted
-from ._tracing import ACCUMULATIONS, running, running_recording
 from ._trees import filled, leaves_like, leaves_of, shown
 
 #: Elements that are combined one after another; their totals are scanned in runs again.

@@ -7,9 +7,10 @@ import numpy as np
 
 from . import _view_functions
 from ._functions import asarray
+from ._handlers import implements
 from ._numbers import plain_value
 from ._shape_functions import along, axis_index, axis_indices, masked, promoted
-from ._tracing import Tracer, implements
+from ._tracing import Tracer
 
 _windows = _view_functions.define("numpy")["sliding_window_view"]
 

@@ -13,8 +13,9 @@ import numpy as np
 from ._functions import asarray
 from ._lax_functions import reduce_sum
 from ._numbers import is_number
+from ._recording import resumed, running_recording
 from ._shape_functions import axis_index as _axis_index
-from ._tracing import Tracer, resumed, running_recording
+from ._tracing import Tracer
 from ._trees import mapped
 
 

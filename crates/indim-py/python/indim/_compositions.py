@@ -11,8 +11,8 @@ import inspect
 import numpy as np
 
 from . import _functions
+from ._handlers import ARRAY_FUNCTIONS
 from ._indim import _compositions
-from ._tracing import ARRAY_FUNCTIONS
 
 _ANNOTATIONS = {"a number": "float", "True or False": "bool"}
 

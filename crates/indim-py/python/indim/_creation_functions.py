@@ -8,9 +8,11 @@ import numpy as np
 
 from . import _arrays
 from ._functions import asarray
+from ._handlers import ARRAY_FUNCTIONS, implements
 from ._numbers import plain_value
+from ._operands import has_tracer
 from ._shape_functions import promoted
-from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements
+from ._tracing import Tracer
 from ._view_writes import is_row_major
 
 

@@ -12,7 +12,9 @@ import numpy as np
 from ._advice import with_derivatives
 from ._errors import ElementTypeError
 from ._numbers import is_number
-from ._tracing import OWNED, Tracer, resumed
+from ._recording import resumed
+from ._traced_memory import OWNED
+from ._tracing import Tracer
 from ._trees import filled, leaves_like, leaves_of, mapped, shown
 
 
@@ -29,6 +31,8 @@ class Cut:
 
     def leaves(self):
         """The arguments that have derivatives: in the recording, and in the one around."""
+        if self.custom.is_flat:
+            return []
         pairs = zip(leaves_of(self.inner), leaves_of(self.arguments))
         return [pair for pair in pairs if has_derivative(pair[0])]
 
@@ -131,6 +135,8 @@ def push_forward_cuts(recording, name, results, wrt, tangents):
     parameters at the positions ``wrt``."""
     outer, wrt, tangents = recording.outer, list(wrt), list(tangents)
     for made in recording.cuts:
+        if made.custom.is_flat:
+            continue
         pairs = made.leaves()
         _, found = _push_forward(recording, name, [inner for inner, _ in pairs], wrt, tangents)
         found = iter(found)
@@ -151,7 +157,7 @@ def push_forward_cuts(recording, name, results, wrt, tangents):
 
 def _continuous_positions(recording, cuts):
     """The positions of the results of cuts that have derivatives."""
-    positions = [position for made in cuts for position in made.positions]
+    positions = [position for made in cuts if not made.custom.is_flat for position in made.positions]
     return [position for position in positions if has_derivative(recording.sources[position])]
 
 

@@ -15,8 +15,10 @@ import numpy as np
 from ._custom_cuts import cut, has_derivative, zero_of
 from ._gradients import traced_pullback
 from ._numbers import Number
+from ._operands import has_tracer
+from ._recording import resumed, running_recording
 from ._signatures import signature_of
-from ._tracing import Tracer, has_tracer, resumed, running_recording
+from ._tracing import Tracer
 from ._transformed import name_of
 from ._trees import leaves_of, mapped, shown
 from ._vectorized import vectorised
@@ -24,6 +26,9 @@ from ._vectorized import vectorised
 
 class _CustomFunction:
     """A function with a derivative of its own."""
+
+    #: Whether the derivative is zero: nothing is then differentiated for the function, or for its arguments.
+    is_flat = False
 
     def __init__(self, fun, nondiff_argnums=()):
         functools.update_wrapper(self, fun)
@@ -177,7 +182,7 @@ class _Bound:
 
     def __init__(self, custom, args):
         self._custom, self._args = custom, args
-        self.__qualname__ = custom.__qualname__
+        self.__qualname__, self.is_flat = custom.__qualname__, custom.is_flat
         self.nondiff = tuple(args[position] for position in custom.nondiff_argnums if position < len(args))
 
     def all_arguments(self, arguments):
@@ -208,7 +213,7 @@ class Batched:
 
     def __init__(self, bound):
         self._bound = bound
-        self.__qualname__ = bound.__qualname__
+        self.__qualname__, self.is_flat = bound.__qualname__, bound.is_flat
 
     def __call__(self, *arguments):
         every = functools.partial(self._vectorised, self._bound, arguments)
@@ -268,6 +273,11 @@ class custom_jvp(_CustomFunction):
             raise TypeError("defjvps takes no nondiff_argnums: use defjvp")
 
         self._rules = None, *jvps
+
+    @property
+    def is_flat(self):
+        jvp, *jvps = self._rules
+        return jvp is None and all(rule is None for rule in jvps)
 
     def _rule(self, call, primals, tangents):
         jvp, *jvps = self._rules

@@ -10,8 +10,9 @@ from . import _sizes_from_data
 from ._advice import refuse_given
 from ._data_stages import positions_below
 from ._functions import asarray
+from ._handlers import implements
 from ._shape_functions import axis_index, repeated, weakly_promoted
-from ._tracing import Tracer, implements
+from ._tracing import Tracer
 
 
 @implements(np.nonzero)

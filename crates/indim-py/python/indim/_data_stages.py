@@ -14,9 +14,9 @@ import numpy as np
 
 from ._custom_cuts import evaluated
 from ._indim import CompiledFunction as _CompiledFunction
+from ._recording import running_recording
 from ._signatures import ADAPTED
 from ._trace_function import trace as _trace
-from ._tracing import running_recording
 
 #: Maximum number of masks of a function. Each further one traces the function again.
 MAX_MASKS = 32

@@ -13,7 +13,7 @@ import numpy as np
 from . import _loops
 from ._custom_derivatives import custom_jvp
 from ._factorisations import _at, _eliminated, _inverse, _matrices, _substituted, in_double
-from ._tracing import implements
+from ._handlers import implements
 
 
 @implements(np.linalg.det)

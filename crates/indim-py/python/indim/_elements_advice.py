@@ -4,28 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._scipy_advice import INSTEAD_OF_SCIPY
+
 #: Maximum number of frames between a call of a function and its request for elements.
 MAX_FRAMES = 16
-
-#: The code to write instead of functions of SciPy, by subpackage and name.
-_INSTEAD_OF_SCIPY = {
-    "integrate.cumulative_trapezoid": "np.cumsum((y[1:] + y[:-1]) / 2 * np.diff(x))",
-    "integrate.trapezoid": "np.trapezoid(y, x)",
-    "ndimage.convolve": "indim.scipy.signal.convolve2d(np.pad(x, r, 'symmetric'), kernel, 'valid')",
-    "ndimage.correlate": "indim.scipy.signal.correlate2d(np.pad(x, r, 'symmetric'), kernel, 'valid')",
-    "ndimage.uniform_filter": "the means of np.lib.stride_tricks.sliding_window_view("
-    "np.pad(x, k // 2, 'symmetric'), (k, k)) over the last two axes",
-    "signal.medfilt": "np.median(np.lib.stride_tricks.sliding_window_view(np.pad(x, k // 2), k), axis=-1)",
-    "spatial.cdist": "np.sqrt(np.sum((x[:, None] - y[None]) ** 2, axis=-1))",
-    "stats.gmean": "np.exp(np.mean(np.log(x)))",
-    "stats.hmean": "1 / np.mean(1 / x)",
-    "stats.iqr": "np.percentile(x, 75) - np.percentile(x, 25)",
-    "stats.kurtosis": "np.mean(((x - x.mean()) / x.std()) ** 4) - 3",
-    "stats.pearsonr": "np.corrcoef(x, y)[0, 1]",
-    "stats.sem": "np.std(x, ddof=1) / np.sqrt(x.shape[0])",
-    "stats.skew": "np.mean(((x - x.mean()) / x.std()) ** 3)",
-    "stats.zscore": "(x - x.mean()) / x.std()",
-}
 
 _BEFORE = "call it before the call and pass the result as an argument"
 _SERIES = "write np.polynomial.polynomial.polyval(x, coefficients) or np.polyval(coefficients, x) for powers"
@@ -98,10 +80,14 @@ def _instead_of_scipy(frame):
         return f"indim.scipy.{module}.{name}"
     if module == "fft" and name in np.fft.__all__:
         return f"np.fft.{name}"
+    # A class of SciPy asks for elements when an object is made.
+    places = [(module, name), (module, type(frame.f_locals.get("self")).__name__)]
     # Decorators of SciPy call the function that they decorate by a local name.
-    decorated = (frame.f_locals.get(of) for of in ("hypotest_fun_in", "func", "fun"))
-    names = [name, *(getattr(function, "__name__", "") for function in decorated)]
-    found = (_INSTEAD_OF_SCIPY.get(f"{module}.{of}") for of in names)
+    for of in ("hypotest_fun_in", "func", "fun", "f"):
+        decorated = frame.f_locals.get(of)
+        own_module = [*(getattr(decorated, "__module__", None) or "").split("."), ""][1]
+        places += [(of_module, getattr(decorated, "__name__", "")) for of_module in (module, own_module)]
+    found = (INSTEAD_OF_SCIPY.get(f"{of_module}.{of}") for of_module, of in places)
     return next(filter(None, found), None)
 
 

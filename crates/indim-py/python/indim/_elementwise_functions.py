@@ -10,8 +10,9 @@ import numpy as np
 from . import _arrays, _loops, _view_functions
 from ._advice import refused_keyword
 from ._functions import asarray
+from ._handlers import UFUNCS, implements
+from ._operands import loop_operands, tracer_of
 from ._shape_functions import axis_index, promoted
-from ._tracing import UFUNCS, implements, loop_operands, tracer_of
 
 # NumPy's function is traced only if the array itself is.
 _take = _view_functions.define("numpy")["take"]

@@ -22,7 +22,7 @@ import numpy as np
 from . import _loops
 from ._custom_derivatives import custom_jvp
 from ._functions import asarray
-from ._tracing import implements
+from ._handlers import implements
 
 
 class SlogdetResult(NamedTuple):

@@ -258,8 +258,9 @@ def _xarray(value, name):
             f"`{name}.map_over_datasets(f)` of a DataTree or `{name}.map(f)` of groups"
         )
     return (
-        "whose dimensions would be matched by position, not by name: pass it as an argument, and the result "
-        f"is labelled; `{name}.values` is the array alone"
+        "whose dimensions would be matched by position, not by name: a compiled function takes it as an "
+        f"argument, and xarray's own operations; a function of arrays takes `{name}.data`, and "
+        f"`{name}.copy(data=result)` labels a result of this shape"
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from . import _functions
 from ._advice import refuse_given
 from ._functions import asarray
+from ._handlers import implements
 from ._shape_functions import axis_index
-from ._tracing import implements
 
 _NORMS = ("backward", "ortho", "forward")
 

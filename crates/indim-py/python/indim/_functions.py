@@ -13,7 +13,9 @@ import numpy as np
 from . import _arrays, _foreign
 from ._indim import _apply
 from ._numbers import plain_value
-from ._tracing import OPERAND_ATTRIBUTES, Tracer, as_array, has_tracer, running_recording
+from ._operands import as_array, has_tracer
+from ._recording import running_recording
+from ._tracing import OPERAND_ATTRIBUTES, Tracer
 
 
 def apply(function, operands, attributes=(), rule="as-written", out=None):
@@ -33,7 +35,7 @@ def apply(function, operands, attributes=(), rule="as-written", out=None):
         names = _axis_names(attributes)
         if names is None:
             return _xarray.operation(
-                lambda *arrays: apply(function, arrays, attributes, rule), operands, attributes, out
+                function, lambda *arrays: apply(function, arrays, attributes, rule), operands, attributes, out
             )
         if any(map(_xarray.holds_tracers, operands)):
             others = [(keyword, value) for keyword, value in attributes if value is not names]
@@ -51,8 +53,8 @@ def _written(function, operand, result, out):
 
     function = "matmul" if function == "@" else function
     if isinstance(getattr(np, function, None), np.ufunc):
-        return _outputs.written(function, result, out)
-    return _outputs.written_whole(function, operand, result, out)
+        return _outputs.write_result(function, result, out)
+    return _outputs.write_whole_result(function, operand, result, out)
 
 
 def _axis_names(attributes):

@@ -12,13 +12,14 @@ import operator
 
 import numpy as np
 
+from ._custom_cuts import evaluated, pull_back_cuts, push_forward_cuts
 from ._foreign import is_column, is_labelled, is_table, package_of, without_package
 from ._indim import Recorder
 from ._jit import CompiledFunction
 from ._numbers import is_number
+from ._recording import Recording, running_recording
 from ._signatures import signature_of
-from ._custom_cuts import evaluated, pull_back_cuts, push_forward_cuts
-from ._tracing import Recording, Tracer, recorded_results, running_recording
+from ._tracing import Tracer, recorded_results
 from ._transformed import name_of
 from ._trees import (
     filled,

@@ -11,9 +11,12 @@ import warnings
 import numpy as np
 
 from . import _captured, _data_stages
+from ._handlers import implements
 from ._linear_algebra import known_least_squares
 from ._numbers import plain_value
-from ._tracing import Tracer, has_tracer, implements, running_recording, tracer_of
+from ._operands import has_tracer, tracer_of
+from ._recording import running_recording
+from ._tracing import Tracer
 from ._trees import leaves_of, mapped
 
 #: Functions of `numpy.linalg` that NumPy computes.

@@ -72,7 +72,7 @@ class Indexable(np.ndarray):
 
     def _traced(self, keys):
         """The captured array as a traced value of the recording that the keys belong to."""
-        from ._tracing import innermost
+        from ._recording import innermost
 
         return innermost(_with_ends(keys)).tracer(self, _captured.name_of(self) or "captured")
 
@@ -108,7 +108,7 @@ def note_write(array):
     """Notes that the function writes traced values into an array that it has made by NumPy: the next run of
     the function makes a traced value there (see `_trace_function.py`)."""
     if isinstance(array, Indexable) and array._made_by is not None:
-        from ._tracing import running_recording
+        from ._recording import running_recording
 
         running_recording().outermost().written_array = array._made_by
 
@@ -128,7 +128,7 @@ def indexable(array, arguments=()):
 def made_in_function(result, arguments=()):
     """The result of a function of NumPy that makes an array of these arguments: an indexable array, or a
     traced value, if the traced function writes traced values into it."""
-    from ._tracing import running_recording
+    from ._recording import running_recording
 
     running, known = running_recording(), [value for value in arguments if isinstance(value, np.ndarray)]
     if type(result) is not np.ndarray or any(np.may_share_memory(value, result) for value in known):

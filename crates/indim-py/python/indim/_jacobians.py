@@ -17,7 +17,7 @@ from ._gradients import (
     traced_pullback,
     refuse_complex_and_integers,
 )
-from ._tracing import running_recording
+from ._recording import running_recording
 from ._transformed import TransformedFunction, name_of
 from ._trees import filled, flatten, in_container, is_node, items_of, leaves_of, mapped, rebuilt
 from ._vectorized import vectorised

@@ -11,9 +11,14 @@ import inspect
 
 import numpy as np
 
-from . import _arrays, _creation_functions, _functions, _scatters, _shape_functions, _sizes_from_data
+from . import _arrays, _creation_functions, _functions, _jax_keywords, _scatters, _shape_functions
+from . import _sizes_from_data
+from ._handlers import ARRAY_FUNCTIONS
 from ._joined import Joined
-from ._tracing import ARRAY_FUNCTIONS, IMMUTABLE, Tracer, has_tracer, running_recording
+from ._operands import has_tracer
+from ._recording import running_recording
+from ._traced_memory import IMMUTABLE
+from ._tracing import Tracer
 
 
 def _has_axis(args):
@@ -75,9 +80,13 @@ def complete(namespace):
         "take_along_axis": _take_along_axis(namespace["take_along_axis"]),
         "where": _where(namespace["where"]),
     }
-    added |= {name: _without_hints(namespace[name]) for name in _OF_PRODUCTS if name in namespace}
+    hints = {name: of for name, of in _jax_keywords.HINTS.items() if name in namespace}
+    added |= {name: _jax_keywords.without_hints(namespace[name], of) for name, of in hints.items()}
+    added |= {name: of for name, of in _jax_keywords.FUNCTIONS.items() if name in namespace}
     namespace.update(added)
     namespace["__all__"] = sorted({*namespace["__all__"], *added})
+    for name in ("prod", "sum"):
+        namespace[name] = _jax_keywords.with_type_of_elements(namespace[name])
 
 
 def of_numpy(name):
@@ -92,7 +101,10 @@ def of_numpy(name):
     found = getattr(np, name)
     if name == "meshgrid":
         return _in_list(found)
-    return _without_hints(found) if name in _OF_PRODUCTS else found
+    if name in _jax_keywords.FUNCTIONS:
+        return _jax_keywords.FUNCTIONS[name]
+    hints = _jax_keywords.HINTS.get(name)
+    return found if hints is None else _jax_keywords.without_hints(found, hints)
 
 
 def _in_list(function):
@@ -103,26 +115,6 @@ def _in_list(function):
         return list(function(*args, **kwargs))
 
     return in_list
-
-
-#: Functions whose hint ``precision`` of JAX has no effect: they compute with all digits of the element type.
-_OF_PRODUCTS = {
-    *("convolve", "correlate", "dot", "einsum", "inner", "matmul", "outer", "polyfit", "tensordot", "vdot"),
-    "vecdot",
-}
-
-
-def _without_hints(own):
-    """A function that ignores JAX's ``precision``."""
-
-    def function(*args, **keywords):
-        keywords.pop("precision", None)
-        return own(*args, **keywords)
-
-    function.__dict__.update(getattr(own, "__dict__", {}))
-    return functools.update_wrapper(function, own)
-
-
 
 
 def _where(own):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._tracing import has_tracer
+from ._operands import has_tracer
 
 
 class Joined:

@@ -11,8 +11,9 @@ import numpy as np
 from . import _reductions
 from ._advice import refuse_given
 from ._functions import asarray
+from ._handlers import ARRAY_FUNCTIONS, implements
+from ._operands import has_tracer
 from ._shape_functions import axis_index, axis_indices
-from ._tracing import ARRAY_FUNCTIONS, has_tracer, implements
 
 _LENGTH = _reductions.define("numpy", {})["norm"]
 

@@ -14,7 +14,9 @@ import numpy as np
 from . import _regions
 from ._foreign import package_of
 from ._jit import CompiledFunction
-from ._tracing import Tracer, has_tracer, innermost, running_recording
+from ._operands import has_tracer
+from ._recording import innermost, running_recording
+from ._tracing import Tracer
 from ._trees import filled, leaves_of, mapped, structure_of
 
 #: The limit on the steps of a loop, unless the caller sets another.

@@ -18,7 +18,8 @@ from ._functions import asarray, takes_lists
 from ._indexable import indexable, made_in_function
 from ._jax_numpy import ScalarType, as_traced, ndarray
 from ._joined import Joined
-from ._tracing import Tracer, as_array, has_tracer, tracer_of
+from ._operands import as_array, has_tracer, tracer_of
+from ._tracing import Tracer
 from ._trees import leaves_of
 from ._vectorize import vectorize
 

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from . import none
-from ._tracing import loop_operands, tracer_of
+from ._operands import loop_operands, tracer_of
 
 #: Ufuncs of scipy.special that are operations of the same name.
 _OPERATIONS = {

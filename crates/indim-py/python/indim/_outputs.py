@@ -11,7 +11,9 @@ import numpy as np
 from . import _arrays, _functions
 from ._advice import refused_argument
 from ._indexable import note_write
-from ._tracing import IMMUTABLE, Tracer, running_recording
+from ._recording import running_recording
+from ._traced_memory import IMMUTABLE
+from ._tracing import Tracer
 
 
 #: Functions that broadcast their results to the shape of `out`, as ufuncs do; others need its shape.
@@ -32,13 +34,13 @@ _ALWAYS_CONVERTED = {
 }
 
 
-def written_whole(name, operand, result, out):
+def write_whole_result(name, operand, result, out):
     """``result`` of NumPy's function or method ``name`` of ``operand``, as a call with ``out`` returns it."""
     out = _checked(name, out)
     shape, expected = tuple(out.shape), tuple(np.shape(result))
     if shape != expected and name not in _BROADCAST:
         raise ValueError(f"`out` of numpy.{name} has the shape {shape}, but the result has {expected}")
-    return written(name, result, out, casting=_casting(name, operand, out.dtype))
+    return write_result(name, result, out, casting=_casting(name, operand, out.dtype))
 
 
 def _casting(name, operand, dtype):
@@ -53,7 +55,7 @@ def _casting(name, operand, dtype):
     return "unsafe" if name in _ALWAYS_CONVERTED or "." in name else "same_kind"
 
 
-def written(name, result, out, where=True, casting="same_kind"):
+def write_result(name, result, out, where=True, casting="same_kind"):
     """``result`` of NumPy's function ``name``, broadcast to ``out``, as a call with these arguments returns
     it."""
     out = _checked(name, out)

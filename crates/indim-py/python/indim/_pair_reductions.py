@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from . import _associativity, _pair_trees
 from ._functions import asarray, recorded
+from ._recording import running
 from ._regions import Body
-from ._tracing import OWNED, Tracer, running
+from ._traced_memory import OWNED
+from ._tracing import Tracer
 from ._trees import filled, leaves_like, leaves_of, shown
 
 

@@ -20,6 +20,7 @@ from ._errors import ShapeError
 from ._foreign import refuse_nulls
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
+from ._sorted_labels import line_parts, lines_of, with_moved_elements
 from ._trees import filled, in_container, leaves_of, mapped
 from ._views import LabelIndexError
 
@@ -179,14 +180,13 @@ def _in_common_type(frame, kinds):
 def _parameters_of_results(text):
     """For each result of a graph in text form, the numbers of the parameters that it is computed from; a
     value of rank 0, such as a mean, has none."""
-    body = re.search(r"^graph \{$(.*?)^\}", text, re.MULTILINE | re.DOTALL)[1]
     sources = {}
-    for line in body.splitlines():
-        made = re.match(r" *(%\d+) = (\w+)(.*?) : \w+\[(.*?)\]", line)
-        if made is not None:
-            name, operation, operands, shape = made.groups()
+    for line in lines_of(text):
+        parts = line_parts(line)
+        if parts is not None:
+            name, operation, operands, _, shape = parts
             own = {int(name[1:])} if operation == "parameter" else set()
-            own = own.union(*(sources.get(operand, ()) for operand in re.findall(r"%\d+", operands)))
+            own = own.union(*(sources.get(operand, ()) for operand in operands))
             sources[name] = own if shape else set()
         elif line.lstrip().startswith("return "):
             return [sources[result] for result in re.findall(r"%\d+", line)]
@@ -201,7 +201,7 @@ class _Labelled:
         leaves = [labels.get(id(array), (None,))[0] for array in operands]
         #: The names of results.
         self._names = [_common_name(leaves[at] for at in found) for found in _parameters_of_results(text)]
-        inputs, self._outputs = chunked_program(text).axis_classes()
+        inputs, self._outputs = chunked_program(with_moved_elements(text)).axis_classes()
         #: By the class number of an axis: the name of an operand with this axis, and its labels.
         self._labels_by_class = {}
         for array, numbers in zip(operands, inputs):

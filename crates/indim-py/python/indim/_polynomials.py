@@ -10,8 +10,10 @@ import numpy as np
 from . import _least_squares
 from ._data_stages import positions_below
 from ._functions import asarray
+from ._handlers import implements
 from ._numbers import plain_value
-from ._tracing import Tracer, has_tracer, implements
+from ._operands import has_tracer
+from ._tracing import Tracer
 
 #: Maximum number of factors, or of steps of a division: each adds operations to the program.
 MAX_STEPS = 64

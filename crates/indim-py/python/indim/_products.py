@@ -12,8 +12,10 @@ import numpy as np
 from . import _arrays, _foreign, _functions
 from ._advice import refuse_given, refused_keyword
 from ._functions import asarray
+from ._handlers import ARRAY_FUNCTIONS, UFUNCS
 from ._numbers import plain_value
-from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer, tracer_of
+from ._operands import tracer_of
+from ._tracing import Tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

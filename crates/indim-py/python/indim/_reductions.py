@@ -12,11 +12,12 @@ import operator
 import numpy as np
 
 from . import _arrays, _frames, _functions
-from ._indim import _axis_functions
 from ._advice import refuse_given, refused_argument
+from ._handlers import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, UFUNCS
+from ._indim import _axis_functions
 from ._numbers import is_number
 from ._shape_functions import axis_indices
-from ._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, REDUCTIONS, UFUNCS, Tracer
+from ._tracing import Tracer
 
 #: By name: operands, default axes, arguments with their defaults, documentation, other names.
 _ROWS = {name: row for name, *row in _axis_functions()}
@@ -308,12 +309,12 @@ def _numpy_handler(numpy_function, function, operand_count):
         given = {key: value for key, value in given[operand_count:] if not _is_omitted(value)}
         out = given.pop("out", None)
         if out is not None:
-            from ._outputs import written_whole
+            from ._outputs import write_whole_result
 
             by_name = {key: value for key, value in kwargs.items() if key != "out"}
             bound = signature.bind(*args, **by_name).arguments
             result = handler(**{**bound, "out": None})
-            return written_whole(numpy_function.__name__, operands[0], result, out)
+            return write_whole_result(numpy_function.__name__, operands[0], result, out)
         if "axis" in given and isinstance(operands[0], Tracer):
             given["axis"] = _frames.axis_of(operands[0], given["axis"])
             operands[0] = _with_axes(numpy_function.__name__, operands[0], given["axis"])

@@ -10,6 +10,7 @@ import sys
 _SIZE = "the size of its result depends on data"
 _ELEMENTS = "it needs elements, which are not known while a function is traced"
 _MEMORY = "a traced value has no memory"
+_IS_ARRAY = "leave it out, because a Series is an array while the function is traced"
 _AFTER = "return x from the compiled function, and call it on the result"
 _BEFORE = "compute it before the call and pass it as an argument"
 
@@ -58,9 +59,44 @@ REFUSED_METHODS = {
     "setflags": "leave it out: a traced value has no memory",
     "strides": "leave it out: a traced value has no memory",
     "tobytes": _AFTER,
+    "to_numpy": _IS_ARRAY,
     "tofile": _AFTER,
     "tolist": "iterate over a short axis by `for row in x`, or return x and call it on the result",
+    "values": _IS_ARRAY,
     "view": "write `x.astype(dtype)` to convert elements; for the same bits call it before the call",
+}
+
+#: Methods of Series of pandas: the code to write instead.
+_OF_SERIES = {
+    "abs": "np.abs(x)",
+    "apply": "f(x) of the whole array",
+    "between": "(low <= x) & (x <= high)",
+    "corr": "np.corrcoef(x, y)[0, 1]",
+    "cov": "np.cov(x, y)[0, 1]",
+    "diff": "np.diff(x), which has one element less",
+    "ewm": "indim.scan(lambda m, v: (m + alpha * (v - m),) * 2, x[0], x)[1]",
+    "expanding": "np.cumsum(x) / np.arange(1, x.size + 1) for means",
+    "fillna": "np.where(np.isnan(x), value, x)",
+    "groupby": "indim.segment_sum(x, codes, n) of integers from 0, such as pd.factorize gives",
+    "iloc": "x[i]",
+    "isna": "np.isnan(x)",
+    "isnull": "np.isnan(x)",
+    "map": "f(x) of the whole array",
+    "mask": "np.where(mask, other, x)",
+    "median": "np.median(x)",
+    "nlargest": "indim.top_k(x, n)[0]",
+    "notna": "~np.isnan(x)",
+    "nunique": "np.unique(x).size",
+    "pct_change": "x[1:] / x[:-1] - 1, which has one element less",
+    "quantile": "np.quantile(x, q)",
+    "rank": "np.argsort(np.argsort(x)) + 1 for elements that differ",
+    "rolling": "np.lib.stride_tricks.sliding_window_view(x, n).mean(axis=-1) for means",
+    "sem": "np.std(x, ddof=1) / np.sqrt(x.size)",
+    "shift": "np.concatenate([[np.nan], x[:-1]])",
+    "sort_values": "np.sort(x)",
+    "unique": "np.unique(x), whose elements are sorted",
+    "value_counts": "np.unique(x, return_counts=True)",
+    "where": "np.where(mask, x, other)",
 }
 
 
@@ -93,6 +129,9 @@ def method_message(value, name):
         return f"`{value}` is traced, and a traced value has no `{name}`: {advice}"
     if name in REFUSED_METHODS:
         return f"`{value}` is traced, and a traced value has no `{name}`: {REFUSED_METHODS[name]}"
+    if name in _OF_SERIES:
+        instead = _OF_SERIES[name]
+        return f"`{value}` is traced as an array, which has no `{name}` of pandas: write {instead}"
     if "pandas" in sys.modules:
         column = f", and the column of a DataFrame too, f({value}[{name!r}])"
     else:

@@ -7,7 +7,9 @@ import numpy as np
 from . import _foreign, _functions, _scatters
 from ._indim import Recorder
 from ._numbers import Number, is_number, plain_value
-from ._tracing import OWNED, Recording, Tracer, as_identifier, running
+from ._recording import Recording, as_identifier, running
+from ._traced_memory import OWNED
+from ._tracing import Tracer
 from ._trees import filled, leaves_like, leaves_of, mapped, paths_of, shown
 
 #: The limit of counted loops, which end anyway.

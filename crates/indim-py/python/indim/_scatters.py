@@ -10,8 +10,12 @@ import numpy as np
 from . import _functions, _view_functions, _views
 from ._advice import refuse_given
 from ._data_stages import positions_below
-from ._tracing import SHARED, Tracer, has_tracer, implements, index_keys, innermost
-from ._tracing import running_recording
+from ._handlers import implements
+from ._operands import has_tracer, index_keys
+from ._recording import innermost
+from ._recording import running_recording
+from ._traced_memory import SHARED
+from ._tracing import Tracer
 
 _MODES = ("raise", "clip", "wrap", "drop")
 

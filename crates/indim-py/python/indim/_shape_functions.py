@@ -9,8 +9,10 @@ import numpy as np
 from . import _arrays, _traced_sizes
 from ._advice import refuse_given
 from ._functions import asarray
+from ._handlers import ARRAY_FUNCTIONS, implements
 from ._numbers import is_weak, plain_value, weak
-from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements
+from ._operands import has_tracer
+from ._tracing import Tracer
 
 
 def axis_index(axis, rank):

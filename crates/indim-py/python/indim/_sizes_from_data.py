@@ -11,10 +11,11 @@ import operator
 import numpy as np
 
 from . import _masks
+from ._data_stages import positions_of
+from ._operands import has_tracer, tracer_of
 from ._scatters import scatter
 from ._shape_functions import axis_index
-from ._data_stages import positions_of
-from ._tracing import Tracer, has_tracer, tracer_of
+from ._tracing import Tracer
 from ._view_functions import _array
 
 

@@ -3,18 +3,21 @@ functions on traced values."""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _arrays, _functions
+from . import _arrays, _functions, _traced_quantiles
 from ._advice import refuse_given
 from ._functions import asarray
+from ._handlers import ARRAY_FUNCTIONS, implements
 from ._indim import _view_functions
 from ._numbers import Number
+from ._operands import as_array, has_tracer
 from ._shape_functions import axis_indices
-from ._tracing import ARRAY_FUNCTIONS, Tracer, implements
+from ._tracing import Tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +113,8 @@ def quantile(
     keepdims: bool = False,
 ):
     """Quantiles along axes, by NumPy's methods; NaN if any element is NaN. The axes of ``q`` come first."""
-    _arrays.refuse_traced_fractions(q)
+    if has_tracer(q):
+        return _traced_quantiles.quantile(x, q, axis, method, keepdims)
     rows, result = _rows(_real("quantile", x), axis, keepdims)
     rows = _as_quantiles(rows, q, method) if method not in _OF_ELEMENTS else rows
     # NumPy computes positions in the type of the probabilities.
@@ -132,13 +136,12 @@ def percentile(
     keepdims: bool = False,
 ):
     """Percentiles along axes: ``quantile(x, q / 100)``."""
-    _arrays.refuse_traced_fractions(q)
     return quantile(x, _hundredths(q), axis, method=method, keepdims=keepdims)
 
 
 def _hundredths(q):
     """Percentages as fractions; a number stays a number, which is weak."""
-    return q / 100 if isinstance(q, (int, float)) else np.asarray(q) / 100
+    return (q if isinstance(q, (int, float)) else as_array(q)) / 100
 
 
 def nanquantile(
@@ -149,7 +152,8 @@ def nanquantile(
     keepdims: bool = False,
 ):
     """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if all are NaN."""
-    _arrays.refuse_traced_fractions(q)
+    if has_tracer(q):
+        return _traced_quantiles.nanquantile(x, q, axis, keepdims)
     if not ((np.asarray(q) >= 0) & (np.asarray(q) <= 1)).all():
         raise ValueError("Quantiles must be in the range [0, 1]")
     x = _real("nanquantile", x)
@@ -290,7 +294,9 @@ def _for_each(numbers, function):
     if numbers.ndim == 0:
         return found[0]
     if not found:
-        raise ValueError("`q` has no elements")
+        # The result has the type of a quantile, and its shape after the axes of `q`.
+        one = function(0.0)
+        return np.broadcast_to(one, (*numbers.shape, *one.shape))
     stacked = np.stack(found)
     return stacked.reshape(numbers.shape + tuple(stacked.shape[1:]))
 
@@ -447,7 +453,6 @@ def _nanquantile_of_numpy(a, q, axis, method, keepdims):
 
 
 def _nanpercentile_of_numpy(a, q, axis, method, keepdims):
-    _arrays.refuse_traced_fractions(q)
     return _nanquantile_of_numpy(a, _hundredths(q), axis, method, keepdims)
 
 
@@ -478,12 +483,14 @@ def _with_an_axis(x):
 
 def _check_kth(a, kth, axis):
     _arrays.refuse_traced(kth if isinstance(kth, (list, tuple)) else (kth,))
-    size = a.shape[axis] if axis is not None else int(np.prod(a.shape))
+    # NumPy's error of an axis beyond the rank.
+    size = math.prod(a.shape) if axis is None else a.shape[axis_indices(axis, a.ndim)[0]]
     kth = np.asarray(kth)
     if kth.dtype.kind not in "iu":
         raise (ValueError if kth.dtype == np.bool_ else TypeError)("Partition index must be integer")
     for position in np.ravel(kth):
-        if not -size <= position < size:
+        # As in NumPy, each position is one of no elements.
+        if 0 not in a.shape and not -size <= position < size:
             raise ValueError(f"kth(={position}) out of bounds ({size})")
 
 

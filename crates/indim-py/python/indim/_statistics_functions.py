@@ -6,9 +6,11 @@ import numpy as np
 
 from . import _arrays
 from ._functions import asarray, recorded
+from ._handlers import implements
+from ._operands import has_tracer
 from ._scatters import scatter
 from ._shape_functions import axis_indices, promoted
-from ._tracing import Tracer, has_tracer, implements
+from ._tracing import Tracer
 
 
 def _axes(axis, rank):

@@ -6,10 +6,12 @@ from . import _captured
 from ._contents import Contents
 from ._indexable import Copies
 from ._numbers import Number
+from ._operands import has_tracer
 from ._random_draws import RandomDraws
+from ._recording import Recording, running
 from ._signatures import ADAPTED
 from ._statics import frozen
-from ._tracing import Recording, Tracer, has_tracer, new_arrays, result_tracer, running
+from ._tracing import Tracer, new_arrays, result_tracer
 from ._trees import fields_of, flatten, mapped, rebuilt, rebuilt_with_statics
 
 

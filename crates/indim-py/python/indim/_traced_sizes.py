@@ -12,7 +12,8 @@ import numpy as np
 
 from ._data_stages import FIRST_OUTSIDE, STEP_OF_ZERO, positions_below
 from ._functions import asarray
-from ._tracing import Tracer, has_tracer
+from ._operands import has_tracer
+from ._tracing import Tracer
 
 #: The largest position.
 _LAST = np.iinfo(np.int64).max

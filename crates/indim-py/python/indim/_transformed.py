@@ -6,8 +6,8 @@ import functools
 
 from ._foreign import is_labelled
 from ._jit import CompiledFunction
+from ._recording import running_recording
 from ._signatures import signature_of
-from ._tracing import running_recording
 from ._trees import leaves_of
 
 

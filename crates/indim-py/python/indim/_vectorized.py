@@ -11,10 +11,13 @@ import operator
 import numpy as np
 
 from ._functions import asarray
+from ._handlers import implements
 from ._indim import Recorder
 from ._numbers import Number
+from ._recording import Recording, running_recording
 from ._shape_functions import axis_index
-from ._tracing import OWNED, Recording, Tracer, implements, recorded_results, running_recording
+from ._traced_memory import OWNED
+from ._tracing import Tracer, recorded_results
 from ._transformed import TransformedFunction, name_of
 from ._trees import in_container, is_node, items_of, rebuilt, shown
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 
-def written(array, made_by, values):
-    """``array`` after its view, made by ``(function, attributes, rule)``, has got ``values``; None if the
+def base_after_write(base, made_by, values):
+    """``base`` after its view, made by ``(function, attributes, rule)``, has got ``values``; None if the
     inverse of the function is not known."""
     function, attributes, rule = made_by
     if callable(function):
         # A function of this package has its inverse in place of attributes.
-        return attributes(array, values) if callable(attributes) else None
+        return attributes(base, values) if callable(attributes) else None
     inverse = _INVERSES.get(function)
-    return None if inverse is None else inverse(array, attributes, rule, values)
+    return None if inverse is None else inverse(base, attributes, rule, values)
 
 
 def _of_index(array, attributes, rule, values):

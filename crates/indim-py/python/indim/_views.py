@@ -9,7 +9,10 @@ import numpy as np
 from . import _functions, _masks, _padding, _shape_functions, _slices_by_sizes, _traced_sizes
 from . import _view_functions, _view_writes
 from ._advice import refuse_given
-from ._tracing import ARRAY_FUNCTIONS, Tracer, as_array, has_tracer, implements, index_keys, innermost
+from ._handlers import ARRAY_FUNCTIONS, implements
+from ._operands import as_array, has_tracer, index_keys
+from ._recording import innermost
+from ._tracing import Tracer
 
 _FUNCTIONS = _view_functions.define("numpy")
 

@@ -19,7 +19,7 @@ import threading
 import numpy as np
 import xarray as xr
 
-from . import _captured, _labels, _xarray_hooks
+from . import _captured, _labels, _moved_labels, _xarray_hooks
 from ._engines import name_of, refuse_mixture, refuse_out
 from ._errors import IndimError, InternalError
 from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
@@ -517,7 +517,10 @@ def evaluate(text, objects, rule, results, out):
         _variables(value, name)
         if rule == "named" and not isinstance(value, _LABELLED) and np.ndim(value):
             raise without_names(name)
-    if _names_axes(text, rule):
+    labelled = {name for name, value in objects.items() if isinstance(value, _LABELLED)}
+    names_axes = _names_axes(text, rule)
+    _moved_labels.refuse_in_expression(str(text), labelled, names_axes)
+    if names_axes:
         from . import _axis_names
 
         return _axis_names.evaluate(text, objects, rule, results)
@@ -569,12 +572,14 @@ def _results(computed):
     return computed if isinstance(computed, tuple) else [computed]
 
 
-def operation(function, operands, attributes, out):
-    """One operation of indim on labelled arrays, which may be traced values with labels."""
+def operation(function_name, function, operands, attributes, out):
+    """One operation of indim, a function of arrays, on labelled ones, which may be traced values with
+    labels."""
     refuse_out(out)
     refuse_mixture([f"operand {position}" for position in range(len(operands))], operands)
     for position, value in enumerate(operands):
         _variables(value, f"operand {position}")
+    _moved_labels.refuse(function_name)
     is_positional = any(keyword in (None, "axis", "broadcast_dimensions") for keyword, _ in attributes)
     return apply(function, operands, is_positional)
 

@@ -2,7 +2,7 @@
 
 import indim as _package  # Waits for a thread that imports the package.
 
-from ._tracing import has_tracer
+from ._operands import has_tracer
 
 __all__ = ["callback", "print"]
 

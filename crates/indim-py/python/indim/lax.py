@@ -130,10 +130,25 @@ def _without_derivative(x):
     return x
 
 
-@_without_derivative.defjvp
-def _zero_tangent(primals, tangents):
-    return primals[0], np.zeros_like(primals[0])
+# No tangent, so that `x` may be the result of a loop that has no derivative.
+_without_derivative.defjvps(None)
 
+
+def _by_flat_operations(x):
+    """The same values by operations whose derivative is zero: the function of a loop is differentiated from
+    outside, where no rule of its own applies."""
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        return xla.complex(_by_flat_operations(x.real), _by_flat_operations(x.imag))
+    if x.dtype.kind not in "fV":
+        return x
+    wide = x if x.dtype.kind == "f" else x.astype(np.float32)
+    significand, exponent = np.frexp(wide)
+    bits = np.finfo(wide.dtype).nmant + 1
+    return np.ldexp(np.trunc(significand * 2.0**bits), exponent - bits).astype(x.dtype)
+
+
+_without_derivative._in_loops = _by_flat_operations
 
 # Messages name the public function.
 _without_derivative.__qualname__ = "lax.stop_gradient"

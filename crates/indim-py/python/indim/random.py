@@ -28,7 +28,8 @@ import numpy as np
 from . import _arrays, _functions
 from ._functions import asarray
 from ._jit import jit
-from ._tracing import Tracer, has_tracer
+from ._operands import has_tracer
+from ._tracing import Tracer
 
 __all__ = [
     *("PRNGKey", "ball", "bernoulli", "beta", "bits", "categorical", "cauchy", "chisquare", "choice"),

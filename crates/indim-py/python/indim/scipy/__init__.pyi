@@ -1,1 +1,1 @@
-from . import signal as signal, special as special, stats as stats
+from . import ndimage as ndimage, signal as signal, special as special, stats as stats
