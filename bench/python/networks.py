@@ -281,7 +281,7 @@ def gpt_2(onnx, past=127, tokens=1):
 
 
 def detector(onnx):
-    """A detector of the form of YOLOv5s: three scales, boxes and classes of each cell, no selection of boxes."""
+    """A detector of the form of YOLOv5s: boxes and classes of cells at three scales, without selection."""
     graph, kind = Graph(onnx, 5), onnx.TensorProto.FLOAT
 
     def layer(x, inputs, outputs, size=1, stride=1):

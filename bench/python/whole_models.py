@@ -5,8 +5,8 @@
 
 The models are ResNet-50 (convolutions and batch normalizations), MobileNetV2 (normalizations folded into the
 convolutions), BERT-base (normalizations as chains of operators, open sizes), ViT-B/16, a detector of three
-scales, and one step of GPT-2 with its cache. Their operators are those that exporters write, their weights are random. Both engines have
-two threads, or N, and each runs in a process of its own.
+scales, and one step of GPT-2 with its cache. Their operators are those that exporters write, their weights
+are random. Both engines have two threads, or N, and each runs in a process of its own.
 
 The tables have milliseconds until the first result (load, compile, run once), milliseconds of a run (median),
 the peak of resident memory in MiB without that of Python and the imported packages, and the quotients of
