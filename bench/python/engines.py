@@ -8,11 +8,12 @@ import contextlib
 import functools
 import importlib
 import os
+import sys
 
 import numpy as np
 
 import indim
-import timing
+import tables
 
 
 def optional(name):
@@ -26,31 +27,17 @@ def optional(name):
 jax, numba, bottleneck = optional("jax"), optional("numba"), optional("bottleneck")
 jnp = jax and optional("jax.numpy")
 onnx, onnxruntime, openvino = optional("onnx"), optional("onnxruntime"), optional("openvino")
-ml_dtypes = optional("ml_dtypes")
+ml_dtypes, spatial = optional("ml_dtypes"), optional("scipy.spatial")
 #: The range of a parallel loop of numba.
 prange = numba.prange if numba else range
 #: The threads that this process has processors for.
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
-ENGINES = [
-    name
-    for name, module in [
-        ("indim", indim),
-        ("NumPy", np),
-        ("JAX", jax),
-        ("ONNX Runtime", onnx and onnxruntime),
-        ("OpenVINO", onnx and openvino),
-        ("bottleneck", bottleneck),
-        ("numba", numba),
-    ]
-    if module
-]
-
 
 def missing():
     """Says which engines are left out."""
     modules = {"jax": jax, "onnx": onnx, "onnxruntime": onnxruntime, "openvino": openvino}
-    modules |= {"bottleneck": bottleneck, "numba": numba}
+    modules |= {"bottleneck": bottleneck, "numba": numba, "scipy": spatial}
     names = [name for name, module in modules.items() if not module]
     return f"not installed, so left out: {', '.join(names)}" if names else ""
 
@@ -75,15 +62,22 @@ def by_jax(function, *arguments, wide=False):
 
 
 def by_numba(function, *arguments, parallel=True):
-    """A loop compiled by numba."""
+    """A loop compiled by numba for the types of the arguments."""
     if not numba:
         return None
-    return functools.partial(numba.njit(parallel=parallel)(function), *arguments)
+    compiled = numba.njit(parallel=parallel)(function)
+    compiled.compile(tuple(numba.typeof(argument) for argument in arguments))
+    return functools.partial(compiled, *arguments)
 
 
 def by_bottleneck(function, *arguments):
     """``function`` takes the module first."""
     return functools.partial(function, bottleneck, *arguments) if bottleneck else None
+
+
+def by_scipy(function, *arguments):
+    """``function`` takes ``scipy.spatial`` first."""
+    return functools.partial(function, spatial, *arguments) if spatial else None
 
 
 def model_of(nodes, inputs, constants, opset=17):
@@ -162,8 +156,11 @@ def loaded(operator, arrays, constants=(), opset=17, **attributes):
 
 def main(jobs, text):
     """Measures jobs and prints their table."""
-    options = timing.options(text)
+    options = tables.options(text)
     indim.set_num_threads(options.threads)
     if left_out := missing():
         print(left_out)
-    timing.run(jobs, ENGINES, options)
+    failed = tables.run(jobs, options)
+    for name, text in failed.items():
+        print(f"{name} failed:\n{text}", file=sys.stderr)
+    sys.exit(bool(failed))

@@ -1,19 +1,18 @@
 """Matrix products and other contractions by indim and by other libraries.
 
-    python bench/python/products.py [--threads N] [--job NAME] [--processor-time] [--seconds S]
+    python bench/python/products.py [--job NAME] [--both] [--minutes M] [--record FILE]
 
-prints a table as ``programs.py`` does: milliseconds of a call of each engine, the shortest of many, and the
-time of indim over that of the fastest peer.
+prints a table as ``programs.py`` does.
 """
 
 import numpy as np
 
 import engines
 import indim
-import timing
-from engines import by_indim, by_jax, by_models, by_numba, by_numpy, jax, jnp, loaded, onnx, prange
+import tables
+from engines import by_indim, by_jax, by_models, by_numba, by_numpy, by_scipy, jax, jnp, loaded, onnx, prange
 
-jobs = timing.Jobs()
+jobs = tables.Jobs()
 
 
 def normal(*shape, seed=0):
@@ -24,11 +23,12 @@ def products(left, right, dtype=np.float32):
     """``left @ right`` by every engine that has the type."""
     x, w = normal(*left).astype(dtype), normal(*right, seed=1).astype(dtype)
     wide = x.dtype == np.float64
+    models = ("ONNX Runtime",) if wide else ("ONNX Runtime", "OpenVINO")
     return {
         "indim": by_indim(lambda x, w: x @ w, x, w),
         "NumPy": by_numpy(np.matmul, x, w),
         "JAX": by_jax(lambda x, w: x @ w, x, w, wide=wide),
-        **by_models("MatMul", [x, w], only=["ONNX Runtime"] if wide else ["ONNX Runtime", "OpenVINO"]),
+        **by_models("MatMul", [x, w], only=models),
     }
 
 
@@ -36,6 +36,8 @@ SQUARES = {64: 0.005, 256: 0.18, 512: 2.5, 1024: 10.6}
 for size, aim in SQUARES.items():
     jobs(f"{size}³", aim)(lambda size=size: products([size, size], [size, size]))
 jobs("f64 512³", 2.65)(lambda: products([512, 512], [512, 512], np.float64))
+# A sum of 1000 products of f16 is within a hundredth.
+jobs("f16 1000³", tolerance=1e-2)(lambda: products([1000, 1000], [1000, 1000], np.float16))
 jobs("[4096, 4096] by a vector", 1.35)(lambda: products([4096, 4096], [4096]))
 jobs("[512, 512] by a vector", 0.010)(lambda: products([512, 512], [512]))
 jobs("[10000, 64] by a vector")(lambda: products([10000, 64], [64]))
@@ -171,18 +173,27 @@ def numba_gauss(x, y):
     return result
 
 
-@jobs("sum of exp(-|x - y|²), 4096² of 3", 2.8)
-def gauss():
+def distances_by_product(x, y):
+    """Squared distances as users of NumPy write them for speed; those of near points are inexact."""
+    return (x * x).sum(1)[:, None] + (y * y).sum(1) - 2 * (x @ y.T)
+
+
+def gauss(points):
     def function(x, y, module=np):
         return module.sum(module.exp(-module.sum((x[:, None] - y) ** 2, -1)), 1)
 
-    x, y = normal(4096, 3), normal(4096, 3, seed=1)
+    x, y = normal(points, 3), normal(points, 3, seed=1)
+    by_product = lambda x, y: np.exp(-distances_by_product(x, y)).sum(1)
     return {
         "indim": by_indim(function, x, y),
-        "NumPy": by_numpy(function, x, y),
+        # The matrix of many points takes gigabytes.
+        "NumPy": by_numpy(by_product, x, y) if points <= 4096 else None,
         "JAX": by_jax(lambda x, y: function(x, y, jnp), x, y),
         "numba": by_numba(numba_gauss, x, y),
     }
+
+
+jobs("sum of exp(-|x - y|²), 4096² of 3", 2.8)(lambda: gauss(4096))
 
 
 @jobs("squared distances, 2048² of 64", 5)
@@ -193,8 +204,16 @@ def distances():
     x, y = normal(2048, 64), normal(2048, 64, seed=1)
     return {
         "indim": by_indim(function, x, y),
+        "SciPy": by_scipy(lambda spatial, x, y: spatial.distance.cdist(x, y, "sqeuclidean"), x, y),
         "JAX": by_jax(lambda x, y: function(x, y, jnp), x, y),
     }
+
+
+@jobs("squared distances by a product, 2048² of 64")
+def product_distances():
+    x, y = normal(2048, 64), normal(2048, 64, seed=1)
+    makers = {"indim": by_indim, "NumPy": by_numpy, "JAX": by_jax}
+    return {engine: make(distances_by_product, x, y) for engine, make in makers.items()}
 
 
 def convolution(x, w, stride=1, pad=0, group=1):
@@ -216,9 +235,7 @@ jobs("convolution 7x7/2, 3 to 64, 224²", 2.0)(
     lambda: convolution([1, 3, 224, 224], [64, 3, 7, 7], stride=2, pad=3)
 )
 jobs("convolution 1x1, 256 to 64, 56²", 1.0)(lambda: convolution([1, 256, 56, 56], [64, 256, 1, 1]))
-jobs("depthwise 3x3, 144, 56²", 0.4)(
-    lambda: convolution([1, 144, 56, 56], [144, 1, 3, 3], pad=1, group=144)
-)
+jobs("depthwise 3x3, 144, 56²", 0.4)(lambda: convolution([1, 144, 56, 56], [144, 1, 3, 3], pad=1, group=144))
 
 
 @jobs("einsum bij,bjk,bk->bi, 8 of 64")
@@ -242,6 +259,9 @@ def einsum_of_matrices():
         "JAX": by_jax(lambda *arrays: jnp.einsum(equation, *arrays), x, y),
     }
 
+
+# Last, because the engines take some seconds a call.
+jobs("sum of exp(-|x - y|²), 32,768² of 3")(lambda: gauss(32_768))
 
 if __name__ == "__main__":
     engines.main(jobs, __doc__)

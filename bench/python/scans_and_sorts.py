@@ -3,11 +3,11 @@
 import numpy as np
 
 import indim
-import timing
-from engines import by_bottleneck, by_indim, by_jax, by_models, by_numba, by_numpy, jax, jnp
+import tables
+from engines import by_bottleneck, by_indim, by_jax, by_models, by_numba, by_numpy, jax, jnp, prange
 
 MANY, SOME = 4 << 20, 1 << 20
-jobs = timing.Jobs()
+jobs = tables.Jobs()
 
 
 def random():
@@ -87,7 +87,12 @@ def scan_of(function, dtype, rows, axis):
         "indim": by_indim(lambda x: getattr(np, function)(x, axis, dtype), x),
         "NumPy": by_numpy(getattr(np, function), x, axis, dtype),
         "JAX": by_jax(lambda x: jax_function(x, axis, dtype), x, wide=dtype == "f8"),
+        **(by_models("CumSum", [x], [np.int64(axis)], only=SCANNING[dtype]) if function == "cumsum" else {}),
     }
+
+
+#: The engines of models that add the elements of a type.
+SCANNING = {"f4": ("ONNX Runtime", "OpenVINO"), "f8": ("ONNX Runtime",), "u1": ()}
 
 
 for function in ("cumsum", "cumprod"):
@@ -99,6 +104,15 @@ for function in ("cumsum", "cumprod"):
                 jobs(f"{function} {of}, {size}, axis {axis}")(made)
 
 
+def numba_drawdown(x):
+    result = np.empty_like(x)
+    most = x[0]
+    for i in range(x.size):
+        most = max(most, x[i])
+        result[i] = x[i] / most - np.float32(1)
+    return result
+
+
 @jobs("drawdown x / cummax(x) - 1, 64 MiB")
 def drawdown():
     x = np.abs(normal(16 << 20)) + 1
@@ -106,6 +120,7 @@ def drawdown():
         "indim": by_indim(lambda x: x / np.maximum.accumulate(x) - 1, x),
         "NumPy": by_numpy(lambda x: x / np.maximum.accumulate(x) - 1, x),
         "JAX": by_jax(lambda x: x / jax.lax.cummax(x) - 1, x),
+        "numba": by_numba(numba_drawdown, x, parallel=False),
     }
 
 
@@ -183,13 +198,13 @@ def median():
     }
 
 
-@jobs("median of u16 [32, 1024, 1024], axis 0")
+# JAX sorts the stack in half a minute, so it is left out.
+@jobs("median of u16 [32, 2048, 2048], axis 0")
 def median_stack():
-    x = random().integers(0, 1 << 16, (32, 1024, 1024)).astype(np.uint16)
+    x = random().integers(0, 1 << 16, (32, 2048, 2048), np.uint16)
     return {
         "indim": by_indim(lambda x: np.median(x, 0), x),
         "NumPy": by_numpy(np.median, x, 0),
-        "JAX": by_jax(lambda x: jnp.median(x, 0), x),
         "bottleneck": by_bottleneck(lambda module, x: module.median(x, 0), x),
     }
 
@@ -227,6 +242,13 @@ def top_p():
     }
 
 
+def numba_searchsorted(table, x):
+    result = np.empty(x.size, np.int64)
+    for i in prange(x.size):
+        result[i] = np.searchsorted(table, x[i])
+    return result
+
+
 @jobs("searchsorted, 1 Mi in 65,536", 25)
 def searchsorted():
     table, x = np.sort(normal(65536)), normal(2 * SOME)[SOME:]
@@ -234,4 +256,5 @@ def searchsorted():
         "indim": by_indim(lambda table, x: np.searchsorted(table, x), table, x),
         "NumPy": by_numpy(np.searchsorted, table, x),
         "JAX": by_jax(lambda table, x: jnp.searchsorted(table, x), table, x),
+        "numba": by_numba(numba_searchsorted, table, x),
     }

@@ -40,7 +40,7 @@ cargo xtask COMMAND
   accuracy      measures the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` lists options
   bench-python  the Python package against NumPy, numexpr and JAX; with `programs` or `products`, programs or
-                matrix products against more libraries [--threads N] [--job NAME] [--processor-time]
+                matrix products against more libraries [--job NAME] [--both] [--minutes M] [--record FILE]
   bench-cluster one function in memory, over Dask's chunks, and on two workers, by indim and by NumPy
   formats       runs written model files by JAX, ONNX Runtime and OpenVINO
   site          builds the site into target/site [--serve [PORT] | --test]
