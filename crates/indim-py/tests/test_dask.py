@@ -260,7 +260,7 @@ def mean_and_largest(x, axis):
 
 
 @pytest.mark.parametrize(
-    "task_bytes, span_bytes, step_bytes, lanes_bytes, copy_bytes",
+    "task_bytes, span_bytes, step_bytes, lanes_bytes, tile_bytes",
     [
         (64 << 20, 32 << 20, 8 << 20, 64 << 10, 512 << 10),
         (64 << 20, 9000, 8 << 20, 0, 500),
@@ -272,12 +272,13 @@ def mean_and_largest(x, axis):
 @settings(max_examples=10, deadline=None)
 @given(given=any_chunks())
 def test_sums_over_any_chunks_have_the_bits_of_one_process(
-    task_bytes, span_bytes, step_bytes, lanes_bytes, copy_bytes, given
+    task_bytes, span_bytes, step_bytes, lanes_bytes, tile_bytes, given
 ):
     x, lazy, axis = given
     with pytest.MonkeyPatch.context() as patch:
         # Little memory makes tasks hand on lanes, or read lane by lane.
         patch.setattr("indim._lanes.TASK_BYTES", task_bytes)
+        patch.setattr("indim._lanes.COPIED_BLOCK_BYTES", task_bytes)
         patch.setattr("indim._lanes.SPAN_BYTES", span_bytes)
         patch.setattr("indim._lanes.STEP_BYTES", step_bytes)
         if step_bytes < 1000:
@@ -285,7 +286,7 @@ def test_sums_over_any_chunks_have_the_bits_of_one_process(
             patch.setattr("indim._lanes.MIN_CHAINED_BYTES", 0)
             patch.setattr("indim._lanes.CHAIN_BYTES", 40 * span_bytes)
         patch.setattr("indim._lane_tasks.MIN_LANES_BYTES", lanes_bytes)
-        patch.setattr("indim._lane_tasks.COPY_BYTES", copy_bytes)
+        patch.setattr("indim._lane_tasks.TILE_BYTES", tile_bytes)
         with warnings.catch_warnings():
             warnings.simplefilter("error", PerformanceWarning)
             for function in (indim.mean, indim.prod, indim.sum):

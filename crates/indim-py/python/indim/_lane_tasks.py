@@ -22,12 +22,12 @@ from ._stages import BLOCK, chunk_program, combination
 #: Accumulators of a block.
 LANES = 32
 
-#: Bytes of rows of several chunks that are copied side by side at a time: half of L2.
-COPY_BYTES = 512 << 10
+#: Bytes of the copied rows or the lanes of a tile: half of L2.
+TILE_BYTES = 512 << 10
 
 #: Maximum number of ranges, each of up to ``LANES`` rows, that one run of a program adds to the lanes. Ranges
 #: of several chunks may be twice as many.
-MAX_RANGES_PER_RUN = 4
+MAX_RANGES_PER_RUN = 8
 
 #: Minimum bytes of the lanes to which a run adds ranges of several chunks: with less, calls take longer than
 #: reading the lanes.
@@ -49,6 +49,11 @@ class Stage(NamedTuple):
     def has_reduced_axis(self):
         """For each input, whether one of its axes is the reduced axis."""
         return [self.axis in axes for axes in self.read]
+
+    def is_reduced_last(self):
+        """Whether the elements of a block are neighbours in memory. Then a copy of a block is reduced in half
+        the time in which its rows are added to lanes; else it takes three times as long."""
+        return all(axes[-1] == self.axis for axes in self.read if self.axis in axes)
 
 
 class Part(NamedTuple):
@@ -108,7 +113,7 @@ class Reduce:
             if len(parts) == 1:
                 chunks = _slice_chunks(self.stage, inputs, ranges)
                 nodes.append(tuple(self.stage.chunk_program().run(chunks, sizes)))
-            elif self._is_reduced_last():
+            elif self.stage.is_reduced_last():
                 nodes.append(self._reduce_copies(inputs, ranges, sizes))
             else:
                 rows = _slice_inputs(self.stage, inputs, ranges)
@@ -116,36 +121,18 @@ class Reduce:
             levels.append(max(length // BLOCK, 1).bit_length() - 1)
         return Combine(self.stage.reductions, tuple(levels))(nodes)
 
-    def _is_reduced_last(self):
-        """Whether the elements of a block are neighbours in memory. Then a copy of a block is reduced in half
-        the time in which its rows are added to lanes; else it takes three times as long."""
-        return all(axes[-1] == self.stage.axis for axes in self.stage.read if self.stage.axis in axes)
-
     def _reduce_copies(self, inputs, ranges, sizes):
         """Reduces ranges of several chunks, which are copied side by side. The copies stay in the cache: they
-        are made for one tile of the first cut axis that is long enough at a time. An axis that is not cut has
-        its whole size in the program of the stage, so it has no tiles."""
+        are made for one tile at a time."""
         stage, run = self.stage, self.stage.chunk_program().run
         rows = _slice_inputs(stage, inputs, ranges)
-        count = math.ceil(sum(sum(array.nbytes for array in arrays) for arrays in rows) / COPY_BYTES)
-        cut = {axis for axes in stage.read for axis in axes} - {None, stage.axis}
-        cut = sorted(axis for axis in cut if sizes[axis] > 1)
-        if count <= 1 or not cut:
-            return tuple(run(_join_rows(stage, rows), sizes))
-        along = next((axis for axis in cut if sizes[axis] >= count), None)
-        along = max(cut, key=lambda axis: sizes[axis]) if along is None else along
-        step = math.ceil(sizes[along] / count)
-        tiles = []
-        for start in range(0, sizes[along], step):
-            size = min(step, sizes[along] - start)
-            tile = [
-                [_slice_axis(array, axes.index(along), start, size) for array in arrays]
-                if along in axes
-                else arrays
-                for axes, arrays in zip(stage.read, rows)
-            ]
-            tiles.append(run(_join_rows(stage, tile), _replace_size(sizes, along, size)))
-        return tuple(np.concatenate(arrays, axis=along) for arrays in zip(*tiles))
+        tiles = _tiles(stage, sizes, sum(sum(array.nbytes for array in arrays) for arrays in rows))
+        results = [
+            run(_join_rows(stage, tile.slice_inputs(stage, rows)), tile.replace_size(sizes)) for tile in tiles
+        ]
+        if len(tiles) == 1:
+            return tuple(results[0])
+        return tuple(np.concatenate(arrays, axis=tiles[0].axis) for arrays in zip(*results))
 
 
 @dataclass(frozen=True)
@@ -167,15 +154,24 @@ class AddRows:
 def _add_rows(stage, sizes, lanes, row, inputs):
     """Adds the parts of the inputs to the lanes of a block, in place; the first of their rows is row ``row``
     of the block. Lanes that are ``None`` are new."""
-    program, axis = stage.chunk_program(), stage.axis
     if lanes is None:
-        lanes = program.new_lanes(_replace_size(sizes, axis, LANES))
+        lanes = stage.chunk_program().new_lanes(_replace_size(sizes, stage.axis, LANES))
+    if not stage.is_reduced_last():
+        _add_to_lanes(stage, sizes, lanes, row, inputs)
+        return lanes
+    for tile in _tiles(stage, sizes, sum(array.nbytes for array in lanes)):
+        joined = [[array] for array in _join_rows(stage, tile.slice_inputs(stage, inputs))]
+        _add_to_lanes(stage, tile.replace_size(sizes), tile.slice_lanes(lanes), row, joined)
+    return lanes
+
+
+def _add_to_lanes(stage, sizes, lanes, row, inputs):
     lengths = _row_counts(stage, inputs)
     for lane, size, ranges in _ranges(row, lengths, sum(array.nbytes for array in lanes)):
         chunks = _slice_chunks(stage, inputs, ranges)
-        lane_slices = [_slice_axis(array, axis, lane, size) for array in lanes]
-        program.add_to_lanes(lane_slices, chunks, _replace_size(sizes, axis, size), len(ranges))
-    return lanes
+        lane_slices = [_slice_axis(array, stage.axis, lane, size) for array in lanes]
+        sizes = _replace_size(sizes, stage.axis, size)
+        stage.chunk_program().add_to_lanes(lane_slices, chunks, sizes, len(ranges))
 
 
 def _fold(stage, lanes, row):
@@ -415,8 +411,8 @@ class _Copies(threading.local):
         nbytes = math.prod(shape) * dtype.itemsize
         buffer = self._buffers.get(number)
         if buffer is None or buffer.nbytes < nbytes:
-            buffer = np.empty(max(nbytes, COPY_BYTES), np.uint8)
-            if nbytes <= 2 * COPY_BYTES:
+            buffer = np.empty(max(nbytes, TILE_BYTES), np.uint8)
+            if nbytes <= 2 * TILE_BYTES:
                 self._buffers[number] = buffer
         joined = buffer[:nbytes].view(dtype).reshape(shape)
         return np.concatenate(arrays, axis=axis, out=joined, casting="equiv")
@@ -431,6 +427,49 @@ def _join_rows(stage, rows):
         arrays[0] if len(arrays) == 1 else _copies.join(number, arrays, axes.index(stage.axis))
         for number, (axes, arrays) in enumerate(zip(stage.read, rows))
     ]
+
+
+class _Tile(NamedTuple):
+    """A part of a cell: positions ``start`` to ``start + size`` of the kept axis ``axis``; or the whole cell,
+    if that is ``None``."""
+
+    axis: int | None
+    start: int = 0
+    size: int = 0
+
+    def replace_size(self, sizes):
+        return sizes if self.axis is None else _replace_size(sizes, self.axis, self.size)
+
+    def slice_lanes(self, lanes):
+        if self.axis is None:
+            return lanes
+        return [_slice_axis(array, self.axis, self.start, self.size) for array in lanes]
+
+    def slice_inputs(self, stage, inputs):
+        """The tile of each part of each input; an input without the axis is passed whole."""
+        if self.axis is None:
+            return inputs
+        return [
+            [_slice_axis(array, axes.index(self.axis), self.start, self.size) for array in arrays]
+            if self.axis in axes
+            else arrays
+            for axes, arrays in zip(stage.read, inputs)
+        ]
+
+
+def _tiles(stage, sizes, nbytes):
+    """Cuts a cell with arrays of ``nbytes`` bytes into tiles of about ``TILE_BYTES``, along the first axis
+    that is long enough. An axis that is not cut has its whole size in the program of the stage, so it has no
+    tiles."""
+    count = math.ceil(nbytes / TILE_BYTES)
+    cut = {axis for axes in stage.read for axis in axes} - {None, stage.axis}
+    cut = sorted(axis for axis in cut if sizes[axis] > 1)
+    if count <= 1 or not cut:
+        return [_Tile(None)]
+    axis = next((axis for axis in cut if sizes[axis] >= count), None)
+    axis = max(cut, key=lambda axis: sizes[axis]) if axis is None else axis
+    step = math.ceil(sizes[axis] / count)
+    return [_Tile(axis, start, min(step, sizes[axis] - start)) for start in range(0, sizes[axis], step)]
 
 
 def _slice_axis(array, axis, start, size):

@@ -1,10 +1,10 @@
 """Sums over Dask's chunks of any sizes: the tasks of a stage that carries lanes from chunk to chunk.
 
 One task reduces as many neighbouring blocks as fit in ``SPAN_BYTES``, and a block that several chunks share
-if its rows fit in ``TASK_BYTES``. Otherwise each task takes as many chunks as fit and passes the lanes to the
-next task. Short chunks whose lanes take much less memory than they do are read one by one, by a chain of
-tasks. Chunks of 1, 2, 4, 8 or 16 elements of large rows are read lane by lane, by independent tasks.
-`_lane_tasks.py` has the functions of the tasks.
+if its rows fit in ``TASK_BYTES`` or, if they are copied, ``COPIED_BLOCK_BYTES``. Otherwise each task takes as
+many chunks as fit and passes the lanes to the next task. Short chunks whose lanes take much less memory than
+they do are read one by one, by a chain of tasks. Chunks of 1, 2, 4, 8 or 16 elements of large rows are read
+lane by lane, by independent tasks. `_lane_tasks.py` has the functions of the tasks.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ from ._stages import BLOCK, TASK_FAN_IN
 
 #: Maximum bytes of the chunks of one task, unless a single chunk or a whole block has more.
 TASK_BYTES = 64 << 20
+
+#: Maximum bytes of a block whose elements are neighbours in memory, if one task gets its rows: it copies them
+#: side by side, in parts, which takes a fraction of the time in which a chain of tasks adds them to lanes.
+COPIED_BLOCK_BYTES = 128 << 20
 
 #: Maximum bytes of the rows of several blocks that one task reduces: Dask takes about 0.2 ms for each
 #: task, and a task holds all of its rows in memory.
@@ -129,11 +133,18 @@ class _Cell:
 
     def _pays_for_chain(self, rows):
         """Whether chunks of this many rows are reduced one by one: they are short, each has enough bytes for
-        a task of its own, and the lanes that a task passes on take at most half of their memory."""
+        a task of its own, and the lanes that a task passes on take at most half of their memory. A block
+        that is faster copied is not reduced so if its rows fit in a task."""
         kept = math.prod(size for size in self._sizes if size is not None)
         lanes_bytes = LANES * 8 * kept * len(self._stage.reductions)
         chunk_bytes = rows * self._row_bytes
+        if self._stage.is_reduced_last() and BLOCK * self._row_bytes <= SPAN_BYTES:
+            return False
         return rows <= MAX_CHAINED_ROWS and max(MIN_CHAINED_BYTES, 2 * lanes_bytes) <= chunk_bytes
+
+    def _block_bytes(self):
+        """Maximum bytes of a block of several chunks that one task reduces."""
+        return COPIED_BLOCK_BYTES if self._stage.is_reduced_last() else TASK_BYTES
 
     def _extents(self, array, axes):
         """The sizes of a row of an input."""
@@ -182,7 +193,7 @@ class _Cell:
         key = self._key("block", block)
         if self._is_chained and len(parts) > 1 and length * self._row_bytes > STEP_BYTES:
             self._chunk_by_chunk(key, units[0][0], parts)
-        elif len(units) > 1 or len(parts) == 1 or length * self._row_bytes <= TASK_BYTES:
+        elif len(units) > 1 or len(parts) == 1 or length * self._row_bytes <= self._block_bytes():
             self._tasks[key] = (Reduce(self._stage, tuple(self._sizes)), self._chunks(parts))
         elif group is not None:
             self._lane_by_lane(key, block, parts, group)
