@@ -353,6 +353,26 @@ def test_chunks_of_products():
         indim.jit(lambda x: np.tensordot(x, x, ([0, 1], [0, 1])))(pair)
 
 
+class HeldBytes(dask.callbacks.Callback):
+    """The largest number of bytes of results that Dask holds between two tasks."""
+
+    largest = 0
+
+    def _posttask(self, key, result, graph, state, worker):
+        held = sum(getattr(value, "nbytes", 0) for value in state["cache"].values())
+        self.largest = max(self.largest, held)
+
+
+def test_sums_of_neighbouring_chunks_hold_few_chunks(monkeypatch):
+    # Less memory than a block takes, so each lane is summed by its own tasks.
+    monkeypatch.setattr("indim._lanes.TASK_BYTES", 100_000)
+    monkeypatch.setattr("indim._lanes.SPAN_BYTES", 0)
+    x = da.ones((600, 1000), chunks=(1, 1000), dtype="f4").map_blocks(np.copy)
+    with HeldBytes() as held:
+        indim.jit(lambda x: np.mean(x[1:] - x[:-1], axis=0))(x).compute(scheduler="sync")
+    assert held.largest < 0.3 * x.nbytes
+
+
 def test_how_many_tasks_sums_take():
     # Ten terabytes, none of them read. Rows of chunks that straddle blocks are tasks too.
     for chunks, ratio in (((1, 721, 1440), 0.5), ((24, 180, 360), 0.6), ((365, 103, 103), 1)):

@@ -263,13 +263,13 @@ def _ranges_by_lane(starts, lengths, size):
 
 @dataclass(frozen=True)
 class AddParts:
-    """Adds chunks to one group of lanes, in order."""
+    """Adds chunks to one group of lanes, in order. The task waits for the task ``previous``, if there is one."""
 
     stage: Stage
     sizes: tuple
     group: int
 
-    def __call__(self, lanes, inputs):
+    def __call__(self, lanes, inputs, previous):
         program, axis = self.stage.chunk_program(), self.stage.axis
         if lanes is None:
             lanes = program.new_lanes(_replace_size(self.sizes, axis, self.group))
@@ -286,6 +286,11 @@ class AddParts:
             program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), count)
             part += count
         return tuple(lanes)
+
+
+def finished(lanes):
+    """The result of a task that only waits for another one."""
+    return None
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from ._lane_tasks import (
     Reduce,
     Result,
     find_units,
+    finished,
     power_of_two,
 )
 from ._stages import BLOCK, TASK_FAN_IN
@@ -117,6 +118,12 @@ def _group(sizes):
     return size if is_even and size in (1, 2, 4, 8, 16) else None
 
 
+def _share_chunks(arrays):
+    """Whether some of these arrays are computed from the same chunks."""
+    layers = [name for array in arrays for name in set(array.dask.layers)]
+    return len(set(layers)) < len(layers)
+
+
 class _Cell:
     """The tasks of one cell of the kept axes."""
 
@@ -130,6 +137,7 @@ class _Cell:
             if stage.axis in axes
         )
         self._is_chained = self._pays_for_chain(rows)
+        self._is_shared = _share_chunks([array for array, axes in zip(arrays, stage.read) if stage.axis in axes])
 
     def _pays_for_chain(self, rows):
         """Whether chunks of this many rows are reduced one by one: they are short, each has enough bytes for
@@ -235,29 +243,41 @@ class _Cell:
 
     def _lane_by_lane(self, key, block, parts, group):
         """Adds one chain of tasks for each group of lanes. The groups come in runs: one task combines the
-        groups of a run by pairs, and the last task folds the runs in their order."""
+        groups of a run by pairs, and the last task folds the runs in their order.
+
+        If inputs share chunks, as `x[1:] - x[:-1]` does, neighbouring groups read the same chunks. Then a
+        group begins after the one before it: otherwise Dask would hold most chunks of the block in memory.
+        """
         parts_by_group = {}
         for index, part in enumerate(parts):
             parts_by_group.setdefault(index * group % LANES, []).append(part)
-        limit = max(TASK_BYTES // (group * self._row_bytes), 1)
+        lanes, previous = {}, None
+        for first, group_parts in parts_by_group.items():
+            lanes[first] = self._add_parts(block, first, group_parts, group, previous)
+            if self._is_shared:
+                previous = self._key("after", block, first)
+                self._tasks[previous] = (finished, lanes[first])
         first_lanes = _ChunkedProgram.lane_groups(group)
-        length = LANES // max(group, 4)
-        runs = []
+        length, runs = LANES // max(group, 4), []
         for run in range(0, len(first_lanes), length):
-            lanes = []
-            for first in first_lanes[run : run + length]:
-                group_parts, before = parts_by_group.get(first, []), None
-                for step in range(0, len(group_parts), limit):
-                    after = self._key("lanes", block, first, step)
-                    chunks = self._chunks(group_parts[step : step + limit])
-                    self._tasks[after] = (AddParts(self._stage, tuple(self._sizes), group), before, chunks)
-                    before = after
-                lanes.append(before)
-            if any(key is not None for key in lanes):
+            run_lanes = [lanes.get(first) for first in first_lanes[run : run + length]]
+            if any(key is not None for key in run_lanes):
                 after = self._key("run", block, run)
-                self._tasks[after] = (Pairs(self._stage.reductions), lanes)
+                self._tasks[after] = (Pairs(self._stage.reductions), run_lanes)
                 runs.append(after)
         self._tasks[key] = (Fold(self._stage), runs)
+
+    def _add_parts(self, block, first, parts, group, previous):
+        """Adds the chain of tasks of the group that begins with lane ``first``, and returns its last key. The
+        chain begins after the task ``previous``, if there is one."""
+        limit = max(TASK_BYTES // (group * self._row_bytes), 1)
+        before = None
+        for step in range(0, len(parts), limit):
+            after = self._key("lanes", block, first, step)
+            add = AddParts(self._stage, tuple(self._sizes), group)
+            self._tasks[after] = (add, before, self._chunks(parts[step : step + limit]), previous)
+            before, previous = after, None
+        return before
 
     def _key(self, *parts):
         return (self._name + "-" + "-".join(map(str, parts)), *self._cell)
