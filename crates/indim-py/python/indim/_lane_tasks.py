@@ -263,7 +263,7 @@ def _ranges_by_lane(starts, lengths, size):
 
 @dataclass(frozen=True)
 class AddParts:
-    """Adds chunks to one group of lanes, in order. The task waits for the task ``previous``, if there is one."""
+    """Adds chunks to one group of lanes, in order, after the task ``previous`` if there is one."""
 
     stage: Stage
     sizes: tuple

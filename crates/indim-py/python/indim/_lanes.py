@@ -118,9 +118,10 @@ def _group(sizes):
     return size if is_even and size in (1, 2, 4, 8, 16) else None
 
 
-def _share_chunks(arrays):
-    """Whether some of these arrays are computed from the same chunks."""
-    layers = [name for array in arrays for name in set(array.dask.layers)]
+def _share_chunks(stage, arrays):
+    """Whether some of the arrays with the reduced axis are computed from the same chunks."""
+    reduced = [array for array, axes in zip(arrays, stage.read) if stage.axis in axes]
+    layers = [name for array in reduced for name in set(array.dask.layers)]
     return len(set(layers)) < len(layers)
 
 
@@ -137,7 +138,7 @@ class _Cell:
             if stage.axis in axes
         )
         self._is_chained = self._pays_for_chain(rows)
-        self._is_shared = _share_chunks([array for array, axes in zip(arrays, stage.read) if stage.axis in axes])
+        self._is_shared = _share_chunks(stage, arrays)
 
     def _pays_for_chain(self, rows):
         """Whether chunks of this many rows are reduced one by one: they are short, each has enough bytes for
