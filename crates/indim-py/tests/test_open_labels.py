@@ -89,6 +89,91 @@ def test_labels_that_are_read(name):
         check(f, READS_LABELS[name], made(length, start))
 
 
+def made_dataset(length, start=0, lat=3):
+    t = made(length, start, lat)
+    pressure = made(length, start + 1, lat)[:, 0].drop_vars("lat").assign_coords(time=t.time) * 2
+    return xr.Dataset({"t": t, "p": pressure}, attrs={"title": "a"}).assign_coords(height=("lat", t.lat.data))
+
+
+def check_dataset(f, function, dataset):
+    result, expected = f(dataset), function(dataset)
+    xr.testing.assert_allclose(result, expected, rtol=1e-13)
+    assert list(result.sizes.items()) == list(expected.sizes.items()) and result.attrs == expected.attrs
+    if isinstance(expected, xr.Dataset):
+        assert list(result.variables) == list(expected.variables)
+    for name in expected.xindexes:
+        pd.testing.assert_index_equal(result.indexes[name], expected.indexes[name])
+
+
+DATASETS = {
+    "elementwise": lambda ds: np.exp(ds) * 2 + ds,
+    "anomaly": lambda ds: ds - ds.mean("time"),
+    "a reduction": lambda ds: ds.max(),
+    "a DataArray": lambda ds: ds.t / ds.p,
+    "a new variable": lambda ds: ds.assign(q=ds.t * ds.p),
+    "some variables": lambda ds: ds[["p"]] * 3,
+    "without a variable": lambda ds: ds.drop_vars("p") * 3,
+    "a size": lambda ds: ds.sum("time") / ds.sizes["time"],
+    "mapped": lambda ds: ds.map(lambda x: x * 2),
+}
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_one_trace_serves_datasets_of_all_labels_and_lengths(name):
+    f, runs = counting(DATASETS[name])
+    for length, start in ((5, 0), (5, 3), (8, 3), (1000, -1), (2, 0), (17, 0)):
+        check_dataset(f, DATASETS[name], made_dataset(length, start))
+    assert len(runs) == 1
+    for length, lat in ((1, 3), (3, 1), (1, 1), (4, 4), (7, 2)):
+        check_dataset(f, DATASETS[name], made_dataset(length, lat=lat))
+
+
+READING_DATASETS = {
+    "a label": lambda ds: ds.sel(time=ds.time[1].item()),
+    "positions": lambda ds: ds.isel(time=slice(1, None)) * 2,
+    "values": lambda ds: ds * ds.time,
+    "a branch by labels": lambda ds: ds * 2 if ds.indexes["time"][0] > 2 else ds + 1,
+    "a branch by a size": lambda ds: ds * 2 if ds.sizes["time"] > 5 else ds + 1,
+    "an attribute": lambda ds: (ds * 2).assign_attrs(size=ds.sizes["time"]),
+    "an attribute of a variable": lambda ds: ds.assign(p=(ds.p * 2).assign_attrs(size=ds.sizes["time"])),
+    "its own variable": lambda ds: (ds * 2).assign(count=("time", np.arange(ds.sizes["time"]))),
+    "a renamed dimension": lambda ds: ds.rename(time="t2") * 2,
+    "groups": lambda ds: ds.groupby(ds.time % 2).mean(),
+}
+
+
+@pytest.mark.parametrize("name", READING_DATASETS)
+@pytest.mark.filterwarnings("ignore:.*plain xarray")
+def test_labels_of_datasets_that_are_read(name):
+    f = indim.jit(READING_DATASETS[name])
+    for length, start in ((4, 0), (4, 3), (8, 3), (8, 0), (4, 0), (5, 3)):
+        check_dataset(f, READING_DATASETS[name], made_dataset(length, start))
+
+
+def test_a_dimension_of_coordinates_alone():
+    f = indim.jit(lambda ds: ds * ds.sizes["z"])
+    for depth in (3, 4, 3):
+        check_dataset(f, lambda ds: ds * ds.sizes["z"], made_dataset(4).assign_coords(z=np.arange(depth)))
+
+
+def test_datasets_of_unequal_labels():
+    f = indim.jit(lambda a, b: a - b)
+    for start in (0, 1, 0):
+        a, b = made_dataset(5), made_dataset(5, start)
+        xr.testing.assert_allclose(f(a, b), a - b)
+
+
+def test_datasets_with_text_and_other_variables():
+    f = indim.jit(lambda ds: ds * 2)
+    for length in (3, 4):
+        ds = made_dataset(length).assign(count=("time", np.arange(length)), flag=("time", np.arange(length) > 1))
+        check_dataset(f, lambda ds: ds * 2, ds)
+    g = indim.jit(lambda ds: ds.assign(t=ds.t * 2))
+    for length in (3, 4):
+        ds = made_dataset(length).assign(name=("time", [f"n{k}" for k in range(length)]))
+        check_dataset(g, lambda ds: ds.assign(t=ds.t * 2), ds)
+
+
 def test_equal_labels_of_several_arrays():
     def product(x, y):
         return x * y

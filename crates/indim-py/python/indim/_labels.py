@@ -181,17 +181,22 @@ class _Keys:
         return type(value), own_key, coordinates, self._indexes(indexes)
 
     def open(self, value, groups):
-        """A DataArray whose indexes are open."""
-        variable, indexes = value.variable, value._indexes
-        own_key = type(value.name), value.name, variable.dims, variable.dtype
-        coordinates = tuple([
-            (type(name), name, *self._description(it), groups.get(name))
-            if name in indexes
-            else (type(name), name, self.variable(it, with_elements=True))
-            for name, it in value._coords.items()
+        """A DataArray or Dataset whose indexes are open."""
+        indexes = value._indexes
+        if isinstance(value, xr.DataArray):
+            own_key = type(value.name), value.name, self._description(value.variable)
+            variables = coordinates = value._coords
+        else:
+            own_key = self._attributes(value._attrs), self._encoding(value._encoding), tuple(value._dims)
+            variables, coordinates = value._variables, value._coord_names
+        keys = tuple([
+            (type(name), name, self.variable(it, with_elements=True))
+            if name in coordinates and name not in indexes
+            else (type(name), name, name in coordinates, *self._description(it), groups.get(name))
+            for name, it in variables.items()
         ])
         types = tuple([(name, type(index.index), index.coord_dtype) for name, index in indexes.items()])
-        return own_key, self._description(variable), coordinates, types
+        return type(value), own_key, keys, types
 
     def _description(self, variable):
         attributes, encoding = self._attributes(variable._attrs), self._encoding(variable._encoding)

@@ -13,10 +13,12 @@ from xarray.core.indexing import PandasIndexingAdapter
 from xarray.core.variable import IndexVariable
 from xarray.indexes import PandasIndex
 
-from ._label_copies import with_data
+from ._label_copies import copied_dict, with_data
 from ._lookups import Lookup
 from ._numbers import Number
 from ._tracing import Tracer
+
+_WITH_COORDINATES = (xr.DataArray, xr.Dataset)
 
 
 class LabelsReadError(Exception):
@@ -30,17 +32,20 @@ class OpenLabels:
         #: Whether the function read labels.
         self.are_read = False
 
-    def argument(self, value, groups, array):
-        """The DataArray ``value`` with ``array`` in place of its elements. ``groups`` has a number for each
-        of its indexes, by name; equal indexes have equal ones."""
-        variable = value.variable
-        sizes = dict(zip(variable.dims, array._shape_numbers()))
+    def argument(self, value, groups, arrays):
+        """The DataArray or Dataset ``value`` with ``arrays`` in place of its elements. ``groups`` has a number
+        for each of its indexes, by name; equal indexes have equal ones."""
+        own = _own_variables(value)
+        sizes = {}
+        for variable, array in zip(own.values(), arrays):
+            sizes.update(zip(variable.dims, array._shape_numbers()))
         indexes = {name: OpenIndex(self, index, groups[name]) for name, index in value._indexes.items()}
         coordinates = {
             name: self._over(indexes[name], it, sizes) if name in indexes else it.copy(deep=True)
-            for name, it in value._coords.items()
+            for name, it in _coordinates_of(value).items()
         }
-        return _labelled(value, with_data(variable, array), coordinates, indexes)
+        own = {name: with_data(variable, array) for (name, variable), array in zip(own.items(), arrays)}
+        return _labelled(value, own, coordinates, indexes, sizes)
 
     def _over(self, index, variable, sizes):
         """The variable over an open index."""
@@ -48,26 +53,41 @@ class OpenLabels:
         return with_data(variable, OpenElements(self, index, variable._data, sizes[dim]))
 
     def template(self, value):
-        """A copy of a result with a placeholder of no memory for its array; ``None`` without labels.
+        """A copy of a result with placeholders of no memory for its arrays; ``None`` without labels.
 
         Raises:
             LabelsReadError: If a program for these labels alone computes the result.
         """
-        if isinstance(value, (xr.DataArray, xr.Variable)) and _names_sizes(value):
+        if isinstance(value, (*_WITH_COORDINATES, xr.Variable)) and _names_sizes(value):
             raise LabelsReadError
-        if isinstance(value, xr.DataArray):
-            if any(_is_fixed(it._data, value._indexes.get(name)) for name, it in value._coords.items()):
+        if isinstance(value, _WITH_COORDINATES):
+            coordinates = _coordinates_of(value)
+            if any(_is_fixed(it._data, value._indexes.get(name)) for name, it in coordinates.items()):
                 raise LabelsReadError
-            coordinates = {name: it.copy(deep=True) for name, it in value._coords.items()}
-            return _labelled(value, _placeholder(value.variable), coordinates, dict(value._indexes))
-        if isinstance(value, xr.Dataset):
-            raise LabelsReadError
+            coordinates = {name: it.copy(deep=True) for name, it in coordinates.items()}
+            own = {name: _placeholder(it) for name, it in _own_variables(value).items()}
+            return _labelled(value, own, coordinates, dict(value._indexes), value.sizes)
         return _placeholder(value) if isinstance(value, xr.Variable) else None
+
+
+def _coordinates_of(value):
+    """The coordinates of a DataArray or Dataset, by name. xarray's own property makes a DataArray of each."""
+    if isinstance(value, xr.DataArray):
+        return value._coords
+    return {name: it for name, it in value._variables.items() if name in value._coord_names}
+
+
+def _own_variables(value):
+    """The variable of a DataArray, or the variables of a Dataset that are no coordinates, by name."""
+    if isinstance(value, xr.DataArray):
+        return {None: value.variable}
+    return {name: it for name, it in value._variables.items() if name not in value._coord_names}
 
 
 def _names_sizes(value):
     """Whether the name or the attributes of a result contain a size, which is a number of the program."""
-    parts = [getattr(value, "name", None), value.attrs]
+    own = [] if isinstance(value, xr.Variable) else _own_variables(value).values()
+    parts = [getattr(value, "name", None), value.attrs, *(variable._attrs for variable in own)]
     while parts:
         part = parts.pop()
         if type(part) is Number:
@@ -92,8 +112,15 @@ def _placeholder(variable):
     return with_data(variable, np.broadcast_to(np.zeros((), data.dtype), data._shape))
 
 
-def _labelled(value, variable, coordinates, indexes):
-    return type(value)(variable, coordinates, name=value.name, indexes=indexes, fastpath=True)
+def _labelled(value, own, coordinates, indexes, sizes):
+    """A DataArray or Dataset like ``value``, with these variables, indexes and sizes of dimensions."""
+    if isinstance(value, xr.DataArray):
+        return type(value)(own[None], coordinates, name=value.name, indexes=indexes, fastpath=True)
+    # The order of variables and dimensions is visible.
+    variables = {name: (own | coordinates)[name] for name in value._variables}
+    dims = {name: sizes.get(name, size) for name, size in value._dims.items()}
+    attrs, encoding = copied_dict(value._attrs), copied_dict(value._encoding)
+    return value._replace(variables, dims=dims, indexes=indexes, attrs=attrs, encoding=encoding)
 
 
 class OpenIndex(PandasIndex):
@@ -174,16 +201,24 @@ class OpenElements(PandasIndexingAdapter):
 
 
 def may_be_open(leaves):
-    """Whether the labels of all labelled arguments can be open: those of DataArrays in memory, with plain
-    indexes."""
-    return all(
-        type(leaf) is xr.DataArray and type(leaf.variable._data) is np.ndarray and _has_plain_indexes(leaf)
-        for leaf in leaves
-    )
+    """Whether the labels of all labelled arguments can be open: those of DataArrays and Datasets of numbers
+    in memory, with plain indexes."""
+    return all(type(leaf) in _WITH_COORDINATES and _may_be_open(leaf) for leaf in leaves)
+
+
+def _may_be_open(value):
+    own = _own_variables(value).values()
+    # Variables of a Dataset that are no numbers are not computed.
+    is_computed = type(value) is xr.DataArray or all(variable.dtype.kind in "biufc" for variable in own)
+    is_in_memory = all(type(variable._data) is np.ndarray for variable in own)
+    dims = {dim for variable in own for dim in variable._dims}
+    # The size of a dimension is that of an array of the program.
+    are_sized = all(index.dim in dims for index in value._indexes.values() if type(index) is PandasIndex)
+    return is_computed and is_in_memory and are_sized and _has_plain_indexes(value)
 
 
 def _has_plain_indexes(value):
-    coordinates = value._coords
+    coordinates = _coordinates_of(value)
     return all(
         type(index) is PandasIndex
         and type(coordinates[name]) is IndexVariable

@@ -62,8 +62,12 @@ class ResultLabels:
         variables = {name: variables[name] for name in variables_of(template)}
         indexes = {name: indexes[name] for name in template._indexes}
         if isinstance(template, xr.Dataset):
+            sizes = {}
+            for variable in variables.values():
+                sizes.update(zip(variable._dims, variable.shape))
+            dims = {dim: sizes[dim] for dim in template._dims}
             attrs, encoding = copied_dict(template._attrs), copied_dict(template._encoding)
-            return template._replace(variables, indexes=indexes, attrs=attrs, encoding=encoding)
+            return template._replace(variables, dims=dims, indexes=indexes, attrs=attrs, encoding=encoding)
         variable = with_data(template.variable, arrays[None])
         return type(template)(variable, variables, name=template.name, indexes=indexes, fastpath=True)
 

@@ -245,8 +245,10 @@ class _Program:
                 for leaf, count, names in zip(self._leaves, self._counts, self._coordinates)
             ]
         return [
-            next(arrays) if leaf is None else labels.argument(leaf, groups, next(arrays))
-            for leaf, groups in zip(self._leaves, self._groups)
+            next(arrays)
+            if leaf is None
+            else labels.argument(leaf, groups, list(itertools.islice(arrays, count)))
+            for leaf, count, groups in zip(self._leaves, self._counts, self._groups)
         ]
 
     def _note_captured(self):
