@@ -166,7 +166,8 @@ def test_datasets_of_unequal_labels():
 def test_datasets_with_text_and_other_variables():
     f = indim.jit(lambda ds: ds * 2)
     for length in (3, 4):
-        ds = made_dataset(length).assign(count=("time", np.arange(length)), flag=("time", np.arange(length) > 1))
+        count = np.arange(length)
+        ds = made_dataset(length).assign(count=("time", count), flag=("time", count > 1))
         check_dataset(f, lambda ds: ds * 2, ds)
     g = indim.jit(lambda ds: ds.assign(t=ds.t * 2))
     for length in (3, 4):

@@ -33,8 +33,8 @@ class OpenLabels:
         self.are_read = False
 
     def argument(self, value, groups, arrays):
-        """The DataArray or Dataset ``value`` with ``arrays`` in place of its elements. ``groups`` has a number
-        for each of its indexes, by name; equal indexes have equal ones."""
+        """The DataArray or Dataset ``value`` with ``arrays`` in place of its elements. ``groups`` has a
+        number for each of its indexes, by name; equal indexes have equal ones."""
         own = _own_variables(value)
         sizes = {}
         for variable, array in zip(own.values(), arrays):
