@@ -190,14 +190,14 @@ def _outer_edges(a, range):
 def _histogram(a, bins=10, range=None, density=None, weights=None):
     a = np.ravel(asarray(a))
     edges = _histogram_bin_edges(a, bins, range)
-    if weights is None:
-        ordered = np.sort(a)
-        counts = np.diff(_bounds(ordered, edges))
+    is_uniform = np.ndim(bins) == 0
+    if weights is None and not is_uniform:
+        counts = np.diff(_bounds(np.sort(a), edges))
     else:
-        weights = np.ravel(asarray(weights))
+        weights = np.ones(a.shape, np.int64) if weights is None else np.ravel(asarray(weights))
         if weights.shape != a.shape:
             raise ValueError("weights should have the same shape as a.")
-        counts = _weighted_counts(a, edges, weights, np.ndim(bins) == 0)
+        counts = _weighted_counts(a, edges, weights, is_uniform)
     if not density:
         return counts, edges
     widths = np.diff(edges).astype(np.float64)
@@ -219,13 +219,26 @@ def _bins(a, edges):
     return np.where((a >= edges[0]) & (a <= edges[-1]), bins, count)
 
 
+def _uniform_bins(a, edges):
+    """The bin of each element, as `_bins`, for bins of one width: computed, then compared with the edges, as
+    NumPy does."""
+    count, a, edges = edges.shape[0] - 1, a.astype(edges.dtype), recorded(edges)
+    first, last = edges[0], edges[-1]
+    bins = ((a - first) / (last - first) * count).astype(np.int32 if count < 1 << 30 else np.int64)
+    bins = np.minimum(bins, count - 1)
+    bins = bins - (a < np.take(edges, bins, mode="clip"))
+    bins = bins + ((a >= np.take(edges, bins + 1, mode="clip")) & (bins < count - 1))
+    return np.where((a >= first) & (a <= last), bins, count)
+
+
 def _weighted_counts(a, edges, weights, is_uniform=True):
     if weights.dtype == np.bool_:
         if not is_uniform:
             raise TypeError("weights of truth values cannot be added in bins of given edges: convert them")
         return _weighted_counts(a, edges, weights.astype(np.int64)) != 0
     start = np.zeros(edges.shape[0] - 1, weights.dtype)
-    return scatter("scatter_add", start, _bins(a, edges), weights, "drop")
+    bins = _uniform_bins(a, edges) if is_uniform else _bins(a, edges)
+    return scatter("scatter_add", start, bins, weights, "drop")
 
 
 def _edges_in_common_type(a, bins, range):
