@@ -1,0 +1,60 @@
+"""Help for errors that Python and libraries raise for a traced value, which they do not know."""
+
+from __future__ import annotations
+
+import re
+
+from . import _elements_advice, _library_calls
+from ._errors import IndimError
+
+#: The class of traced values in messages of others.
+_CLASS = re.compile(r"\bTracer\b")
+
+_BEFORE = "compute it before the call and pass it as an argument, or on the result of the call"
+_LOOKUP = (
+    "a key of a dict and a member of a set need the elements: write np.array(values)[x] for a table of "
+    "numbers by whole numbers, indim.switch for functions, and np.isin(x, values) for `x in values`"
+)
+
+#: Parts of messages that do not name the class, with the functions that raise them.
+_OTHERS = ("Iterator operand is flagged", "iterator operand")
+
+#: Parts of messages, and the help for them.
+_HELP = {
+    "Decimal'": "write x * float(value)",
+    "'Fraction'": "write x * float(value)",
+    "'NoneType'": "the other operand is None, so check what gave it",
+    "'str'": "a text is no operand: write float(text), or compare texts outside and pass the mask",
+    "'Timedelta'": "write value.total_seconds()",
+    "'Timestamp'": "write value.timestamp()",
+    "'dict'": "write the operation for each value of the dict, or indim.tree.map",
+    "'set'": "write np.array(sorted(values))",
+    "unhashable type": _LOOKUP,
+    "JSON serializable": "return x, and write f(x).tolist() for JSON",
+    "__trunc__": "write np.trunc(x)",
+    "os.PathLike": "name an argument that is not an array in `static=`",
+    "is not callable": "write x[i] for an element",
+    "must be real number": "write np.sin(x) for math.sin(x), and so for other functions",
+}
+
+
+def add_help(error, function):
+    """Adds what to write instead to the message of an error that Python or a library raised for a traced
+    value in ``function``. Other errors stay."""
+    if isinstance(error, IndimError) or not error.args or not isinstance(error.args[0], str):
+        return
+    text = error.args[0]
+    is_of_class = _CLASS.search(text) is not None
+    if "= help:" in text or not (is_of_class or any(part in text for part in _OTHERS)):
+        return
+    traced = f"`Tracer` is a traced value, whose elements are not known while {function} is traced; "
+    message = f"{text}\n   = help: {traced if is_of_class else ''}{_help(error, text)}"
+    error.args = (message, *error.args[1:])
+
+
+def _help(error, text):
+    name = _library_calls.raised(error.__traceback__)
+    package = "" if name is None else name.partition(".")[0]
+    if package in _library_calls.LIBRARIES:
+        return f"for {name} {_elements_advice.advice_of(name)}"
+    return next((help for part, help in _HELP.items() if part in text), _BEFORE)
