@@ -204,6 +204,13 @@ def test_functions_of_jax_say_the_name_in_indim():
         ("np.polynomial.polynomial.polymul(x, x)", r"polymul needs .* write np.convolve\(x, y\)"),
         ("np.polynomial.hermite.hermval(0.5, x)", r"np.polyval\(coefficients, x\) for powers"),
         ("np.emath.sqrt(x)", r"write `np.sqrt\(x.astype\(complex\)\)`"),
+        ("np.fromiter(x, float)", r"help: for numpy.fromiter write np.stack\(list\(values\)\)"),
+        ("np.ndarray.sum(x)", r"help: .*the method of the value, as in x.sum\(\)"),
+        ("np.polynomial.polynomial.polyvalfromroots(x, [1, 2])", r"np.prod\(x - roots.reshape\(-1,"),
+        ("np.polynomial.polynomial.polyval(x, np.ones((3, 4)))", r"write np.stack\(\[polyval\(x, row\)"),
+        ("np.polynomial.chebyshev.chebval(x, np.ones((3, 4)))", r"write np.stack\(\[chebval\(x, row\)"),
+        ("np.ones(x[0])", r"write x\[0\].astype\(int\)"),
+        ("np.ones(x)", "write a tuple for several sizes"),
         ("np.char.upper(x)", "computes with texts"),
         ("np.nditer(x)", r"help: for numpy.nditer write operations on whole arrays"),
         ("math.sin(x[0])", r"write np.sin\(x\) for math.sin\(x\)"),
@@ -242,8 +249,19 @@ def test_functions_of_jax_say_the_name_in_indim():
 )
 def test_each_says_what_to_write(code, advice):
     names = {"decimal": decimal, "fractions": fractions, "json": json, "math": math, "pickle": pickle}
-    found = message(eval(f"lambda x: {code}", {**names, "np": np, "indim": indim}))
+    found = message(eval(f"lambda x: {code}", {**names, "np": np, "indim": indim}), error=Exception)
     assert re.search(advice, found, re.DOTALL), found
+
+
+def test_series_of_polynomials_have_the_values_of_numpy():
+    series, rows = np.polynomial, np.arange(6.0).reshape(3, 2)
+    for of, name in ((series.polynomial, "polyval"), (series.chebyshev, "chebval"), (series.legendre, "legval")):
+        function = getattr(of, name)
+        found = indim.jit(lambda x, f=function: np.stack([f(x, row) for row in rows.T]))(X)
+        np.testing.assert_allclose(found, function(X, rows), rtol=1e-14)
+    roots = np.array([1.0, 2.0])
+    found = indim.jit(lambda x: np.prod(x - roots.reshape(-1, *(1,) * x.ndim), axis=0))(X)
+    np.testing.assert_allclose(found, series.polynomial.polyvalfromroots(X, roots), rtol=1e-14)
 
 
 def test_elements_are_not_deleted():

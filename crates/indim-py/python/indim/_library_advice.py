@@ -105,7 +105,10 @@ INSTEAD = {
     "numpy.lib.stride_tricks.as_strided": "np.lib.stride_tricks.sliding_window_view(x, shape), slices or "
     "reshape",
     "numpy.ma": _MASKED,
+    "numpy.matrix": "indim.asarray(x), and x @ y for products",
     "numpy.ndenumerate": "`for index in np.ndindex(x.shape)` and x[index], or operations on whole arrays",
+    "numpy.fromiter": "np.stack(list(values))",
+    "numpy.ndarray": "the method of the value, as in x.sum()",
     "numpy.nditer": "operations on whole arrays, or indim.scan for a loop over axis 0",
     "numpy.polynomial": _SERIES,
     "numpy.random": "a draw of indim.random, as in indim.random.normal(key, shape)" + _KEY,

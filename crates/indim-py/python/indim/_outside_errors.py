@@ -17,7 +17,10 @@ _LOOKUP = (
 )
 
 #: Parts of messages that do not name the class, with the functions that raise them.
-_OTHERS = ("Iterator operand is flagged", "iterator operand")
+_OTHERS = ("Iterator operand is flagged",)
+
+#: A message of NumPy that replaces that of a traced value whose elements it asked for.
+_REPLACED = "setting an array element with a sequence"
 
 #: Parts of messages, and the help for them.
 _HELP = {
@@ -30,6 +33,7 @@ _HELP = {
     "'dict'": "write the operation for each value of the dict, or indim.tree.map",
     "'set'": "write np.array(sorted(values))",
     "unhashable type": _LOOKUP,
+    "sequence": "write np.stack(values) of a list of traced values",
     "JSON serializable": "return x, and write f(x).tolist() for JSON",
     "__trunc__": "write np.trunc(x)",
     "os.PathLike": "name an argument that is not an array in `static=`",
@@ -38,16 +42,18 @@ _HELP = {
 }
 
 
-def add_help(error, function):
+def add_help(error, recording):
     """Adds what to write instead to the message of an error that Python or a library raised for a traced
-    value in ``function``. Other errors stay."""
+    value of a recording. Other errors stay."""
     if isinstance(error, IndimError) or not error.args or not isinstance(error.args[0], str):
         return
     text = error.args[0]
     is_of_class = _CLASS.search(text) is not None
-    if "= help:" in text or not (is_of_class or any(part in text for part in _OTHERS)):
+    is_replaced = _REPLACED in text and recording.outermost().has_requested_elements
+    is_other = is_replaced or any(part in text for part in _OTHERS)
+    if "= help:" in text or not (is_of_class or is_other):
         return
-    traced = f"`Tracer` is a traced value, whose elements are not known while {function} is traced; "
+    traced = f"`Tracer` is a traced value, whose elements are not known while {recording.function} is traced; "
     message = f"{text}\n   = help: {traced if is_of_class else ''}{_help(error, text)}"
     error.args = (message, *error.args[1:])
 

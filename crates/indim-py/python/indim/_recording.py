@@ -224,7 +224,7 @@ def running(recording):
     except Exception as error:
         from ._outside_errors import add_help
 
-        add_help(error, recording.function)
+        add_help(error, recording)
         raise
     finally:
         stack.pop()

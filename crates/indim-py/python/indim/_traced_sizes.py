@@ -82,8 +82,10 @@ def _whole(value, what):
     if not isinstance(value, Tracer):
         return max(-_LAST, min(_LAST, operator.index(value)))
     if value.ndim or value.dtype.kind not in "iu":
+        text = value._value_text
+        convert = f"{text}.astype(int)" if not value.ndim else f"a tuple for several sizes, or one of {text}[i]"
         raise TypeError(
-            f"{what}, `{value._value_text}`, is {value.dtype}{list(value._shape)}, and not one whole number"
+            f"{what}, `{text}`, is {value.dtype}{list(value._shape)}, and not one whole number: write {convert}"
         )
     # A larger number would wrap.
     value = np.minimum(value, np.uint64(_LAST)) if value.dtype == np.uint64 else value
