@@ -61,6 +61,8 @@ def raised(traceback):
         entries.append(traceback)
         traceback = traceback.tb_next
     within = []
+    while len(entries) > 1 and package_of(entries[-1].tb_frame) == "indim":
+        entries.pop()
     while len(entries) > 1 and is_library(entries[-1].tb_frame):
         within = [entries.pop().tb_frame]
     return _of_library(callee(entries[-1].tb_frame, entries[-1].tb_lasti), within) if entries else None
@@ -94,9 +96,8 @@ def callee(frame, at):
 
 def _names_of_callee(code, at):
     """The names of the callee of a call, as ``["np", "random", "normal"]``."""
-    # Python 3.10 does not record the columns of instructions.
     if not hasattr(code, "co_positions"):
-        return []
+        return _names_by_stack(code, at)
     instructions = [i for i in dis.get_instructions(code) if i.positions and i.positions.lineno is not None]
     # While a function in Python runs, the offset may be that of a cache behind the call.
     call = next((i for i in reversed(instructions) if i.offset <= at), None)
@@ -109,7 +110,8 @@ def _names_of_callee(code, at):
         is_name = i.opname.startswith(_LOADS)
         is_part = is_name or i.opname in ("LOAD_ATTR", "LOAD_METHOD")
         starts_there = (i.positions.lineno, i.positions.col_offset) == begin
-        if i.offset >= call.offset or not starts_there or end in ends:
+        is_whole = end == (call.positions.end_lineno, call.positions.end_col_offset)
+        if i.offset >= call.offset or not starts_there or is_whole or end in ends:
             continue
         if is_part and isinstance(i.argval, str):
             # The callee begins with a name.
@@ -118,6 +120,30 @@ def _names_of_callee(code, at):
         elif names and i.opname.startswith("CALL"):
             names[-1] += "()"
             ends.add(end)
+    return names
+
+
+def _names_by_stack(code, at):
+    """``_names_of_callee`` in Python 3.10, which does not record the columns of instructions: the callee is
+    below the arguments on the stack."""
+    before = [i for i in dis.get_instructions(code) if i.offset <= at]
+    call, after, method = before.pop(), [], None
+    below = {"CALL_FUNCTION": 1, "CALL_METHOD": 2, "CALL_FUNCTION_KW": 2}.get(call.opname)
+    wanted = 0 if below is None else call.arg + below
+    while before and wanted > 0:
+        i = before.pop()
+        after.insert(0, i)
+        wanted -= dis.stack_effect(i.opcode, i.arg, jump=False)
+        if wanted == 1 and method is None and i.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            method = i
+    names = []
+    for i in after:
+        if not i.opname.startswith(_LOADS if not names else ("LOAD_ATTR", "LOAD_METHOD")):
+            # An inner call makes the object whose method is called.
+            return [*names[:-1], f"{names[-1]}()", method.argval] if names and method else []
+        names.append(i.argval)
+        if i is method or (method is None and i.opname != "LOAD_ATTR"):
+            return names
     return names
 
 

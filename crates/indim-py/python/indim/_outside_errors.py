@@ -6,6 +6,7 @@ import re
 
 from . import _elements_advice, _library_calls
 from ._errors import IndimError
+from ._recording import is_tracer
 
 #: The class of traced values in messages of others.
 _CLASS = re.compile(r"\bTracer\b")
@@ -50,12 +51,24 @@ def add_help(error, recording):
     text = error.args[0]
     is_of_class = _CLASS.search(text) is not None
     is_replaced = _REPLACED in text and recording.outermost().has_requested_elements
-    is_other = is_replaced or any(part in text for part in _OTHERS)
+    is_other = is_replaced or any(part in text for part in _OTHERS) or _is_of_library(error.__traceback__)
     if "= help:" in text or not (is_of_class or is_other):
         return
-    traced = f"`Tracer` is a traced value, whose elements are not known while {recording.function} is traced; "
+    traced = f"`Tracer` is a traced value, without known elements while {recording.function} is traced; "
     message = f"{text}\n   = help: {traced if is_of_class else ''}{_help(error, text)}"
     error.args = (message, *error.args[1:])
+
+
+def _is_of_library(traceback):
+    """Whether code of a library other than NumPy raised an error while it held a traced value."""
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    package = _library_calls.package_of(traceback.tb_frame)
+    if package not in _library_calls.LIBRARIES - {"numpy"}:
+        return False
+    held = traceback.tb_frame.f_locals.values()
+    parts = [value if type(value) in (list, tuple) else (value,) for value in held]
+    return any(is_tracer(part) for values in parts for part in values)
 
 
 def _help(error, text):

@@ -83,10 +83,9 @@ def _whole(value, what):
         return max(-_LAST, min(_LAST, operator.index(value)))
     if value.ndim or value.dtype.kind not in "iu":
         text = value._value_text
-        convert = f"{text}.astype(int)" if not value.ndim else f"a tuple for several sizes, or one of {text}[i]"
-        raise TypeError(
-            f"{what}, `{text}`, is {value.dtype}{list(value._shape)}, and not one whole number: write {convert}"
-        )
+        instead = f"a tuple of sizes, or {text}[i]" if value.ndim else f"{text}.astype(int)"
+        found = f"is {value.dtype}{list(value._shape)}, and not one whole number"
+        raise TypeError(f"{what}, `{text}`, {found}: write {instead}")
     # A larger number would wrap.
     value = np.minimum(value, np.uint64(_LAST)) if value.dtype == np.uint64 else value
     return value.astype(np.int64)
