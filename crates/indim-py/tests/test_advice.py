@@ -407,3 +407,40 @@ def test_a_second_profile_says_which_to_leave_out():
     with indim.profile(), pytest.raises(RuntimeError, match="leave out the inner `with indim.profile"):
         with indim.profile():
             pass
+
+
+def test_advice_for_scipy_computes_what_scipy_does():
+    """Each advised expression gives SciPy's values."""
+    scipy = pytest.importorskip("scipy")
+    stats, signal, linalg = (pytest.importorskip(f"scipy.{name}") for name in ("stats", "signal", "linalg"))
+    y, t = X[::-1] + np.sin(X * 20), np.linspace(0.1, 20, 50)
+    a = np.array([[4.0, 1.0], [1.0, 3.0]])
+    expected = {
+        "stats.gmean": stats.gmean(X),
+        "stats.gstd": stats.gstd(X),
+        "stats.hmean": stats.hmean(X),
+        "stats.iqr": stats.iqr(X),
+        "stats.kendalltau": stats.kendalltau(X, y).statistic * 0.75,
+        "stats.kurtosis": stats.kurtosis(X),
+        "stats.median_abs_deviation": stats.median_abs_deviation(X),
+        "stats.moment": stats.moment(X, 2),
+        "stats.pearsonr": stats.pearsonr(X, y)[0],
+        "stats.percentileofscore": stats.percentileofscore(X, 0.3),
+        "stats.sem": stats.sem(X),
+        "stats.skew": stats.skew(X),
+        "stats.tstd": stats.tstd(X),
+        "stats.variation": stats.variation(X),
+        "stats.wasserstein_distance": stats.wasserstein_distance(X, y),
+        "stats.zscore": stats.zscore(X),
+        "signal.sawtooth": signal.sawtooth(t),
+        "signal.square": signal.square(t),
+        "linalg.issymmetric": linalg.issymmetric(a),
+        "linalg.pinvh": linalg.pinvh(a),
+        "integrate.trapezoid": pytest.importorskip("scipy.integrate").trapezoid(y, X),
+    }
+    assert scipy.__version__
+    given = {**NAMES, "a": a, "score": 0.3}
+    for name, value in expected.items():
+        code = _scipy_advice.INSTEAD_OF_SCIPY[name].partition(" of pairs")[0].partition(" for as many")[0]
+        found = indim.jit(lambda x, y, t, code=code: eval(code, {**given, "x": x, "y": y, "t": t}))(X, y, t)
+        np.testing.assert_allclose(found, value, rtol=1e-11, err_msg=name)

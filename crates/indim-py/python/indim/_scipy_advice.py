@@ -51,7 +51,7 @@ INSTEAD_OF_SCIPY = {
     **dict.fromkeys(("linalg.lu_solve", "linalg.solve_triangular"), "np.linalg.solve(a, b)"),
     **{
         f"linalg.{name}": f"np.linalg.{name}"
-        for name in ("det", "eigh", "eigvalsh", "inv", "lstsq", "norm", "pinv", "qr", "solve", "svd")
+        for name in ("det", "eig", "eigvals", "eigh", "eigvalsh", "inv", "lstsq", "norm", "pinv", "qr", "solve", "svd")
     },
     "linalg.cholesky": "np.linalg.cholesky(a).T",
     "linalg.circulant": f"c[{_OUTER} % n]",
@@ -83,6 +83,13 @@ INSTEAD_OF_SCIPY = {
     "ndimage.uniform_filter1d": "np.convolve(np.pad(x, k // 2, 'symmetric'), np.ones(k) / k, 'valid')",
     "ndimage.zoom": "indim.image.resize(x, shape, 'linear')",
     "linalg.expm": "np.linalg.eigh of a symmetric a, as in (v * np.exp(w)) @ v.T",
+    "linalg.ishermitian": "np.all(a == a.conj().T)",
+    "linalg.issymmetric": "np.all(a == a.T)",
+    "linalg.logm": "np.linalg.eigh of a symmetric a, as in (v * np.log(w)) @ v.T",
+    "linalg.pinvh": "np.linalg.pinv(a)",
+    "linalg.polar": "u @ vt with u, s, vt = np.linalg.svd(a)",
+    "linalg.solve_toeplitz": f"np.linalg.solve(c[np.abs({_OUTER})], b)",
+    "linalg.sqrtm": "np.linalg.eigh of a symmetric a, as in (v * np.sqrt(w)) @ v.T",
     "linalg.kron": "np.kron(a, b)",
     "linalg.block_diag": "np.block([[a, np.zeros(...)], [np.zeros(...), b]])",
     "linalg.hankel": "np.concatenate([c, r[1:]])[np.add.outer(np.arange(c.size), np.arange(r.size))]",
@@ -140,11 +147,14 @@ INSTEAD_OF_SCIPY = {
     "signal.find_peaks_cwt": "np.flatnonzero((x[1:-1] > x[:-2]) & (x[1:-1] > x[2:])) + 1",
     "signal.medfilt2d": "np.median(np.lib.stride_tricks.sliding_window_view("
     "np.pad(x, k // 2), (k, k)), axis=(-2, -1))",
+    "signal.sawtooth": "t % (2 * np.pi) / np.pi - 1",
+    "signal.square": "np.where(t % (2 * np.pi) < np.pi, 1.0, -1.0)",
     "signal.wiener": "means and variances of np.lib.stride_tricks.sliding_window_view(x, n)",
     "stats.cumfreq": "np.cumsum(np.histogram(x, bins)[0])",
     "stats.binned_statistic": "indim.segment_sum(values, np.searchsorted(edges, x) - 1, n)",
     "stats.boxcox": "(x**lmbda - 1) / lmbda",
     "stats.gaussian_kde": "np.mean(indim.scipy.stats.norm.pdf(places[:, None], x, width), axis=1)",
+    "stats.gstd": "np.exp(np.std(np.log(x), ddof=1))",
     "stats.kendalltau": "np.mean(np.sign(x[:, None] - x) * np.sign(y[:, None] - y)) of pairs that differ",
     "stats.mode": "values, counts = np.unique(x, return_counts=True), and values[np.argmax(counts)]",
     "stats.moment": "np.mean((x - x.mean()) ** order)",
