@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from . import _library_calls
+from . import _captured, _library_calls
 from ._library_advice import CONVERSIONS, instead_of
 from ._scipy_advice import INSTEAD_OF_SCIPY, WITH_NAMESPACES
 
@@ -108,11 +108,15 @@ def of_math(frame):
     return instead and f"write {instead}(x) for math.{name}(x)"
 
 
-def of_float(frame):
-    """The advice for ``float(x)`` in the code of a frame; None for other code."""
-    if "float" not in frame.f_code.co_names:
+def of_number(frame, kind):
+    """The advice for ``float(x)``, ``int(x)`` or ``complex(x)``, of the type ``kind``, or the operator ``%``
+    of a text, in the code of a frame; None for other code."""
+    if _captured.is_remainder(frame):
+        return "return the value, and format the result of the call"
+    if kind not in frame.f_code.co_names:
         return None
-    return "leave float() out, since operations take traced values, and return x for a number of the result"
+    convert = "" if kind == "float" else f", or write x.astype({kind})"
+    return f"leave {kind}() out, since operations take traced values{convert}; return x for a number outside"
 
 
 #: The code to write instead of Python's functions, by name.

@@ -7,6 +7,8 @@ import dis
 import sys
 import types
 
+import numpy as np
+
 #: Libraries whose functions may be called with traced values by mistake.
 LIBRARIES = {
     *("jax", "jaxlib", "numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "statsmodels", "torch"),
@@ -17,6 +19,8 @@ _BETWEEN = {"contextlib", "functools", "inspect"}
 
 #: Local names of decorators of libraries for the function that they decorate.
 _DECORATED = ("hypotest_fun_in", "func", "fun", "f")
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 
 #: Instructions that load what a name stands for.
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")
@@ -76,7 +80,8 @@ def _of_library(name, frames):
 
 def _name_of_frame(frame):
     """The name of the function of a library that a frame runs."""
-    decorated = (full_name(frame.f_locals.get(name)) for name in _DECORATED)
+    functions = (frame.f_locals.get(name) for name in _DECORATED)
+    decorated = (full_name(value) for value in functions if isinstance(value, _FUNCTIONS))
     known = next(filter(None, decorated), None)
     if known is not None:
         return known
@@ -179,13 +184,17 @@ def _is_known(module):
 
 def full_name(value):
     """The shortest full name of a function or class of a library; None for others."""
-    name, module = getattr(value, "__name__", None), getattr(value, "__module__", None)
+    try:
+        name, module = getattr(value, "__name__", None), getattr(value, "__module__", None)
+    except Exception:
+        # The attributes of an object of the user may raise any error.
+        return None
     module = module or (type(value).__module__ if name else None)
     if not isinstance(name, str) or not isinstance(module, str) or not _is_known(module):
         return None
     parts = module.split(".")
     parents = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
-    # Public names of a module are in one of its parents, or in the parent itself without underscores.
+    # The public name is that in the outermost module that has it.
     holders = [parent for parent in parents if hasattr(sys.modules.get(parent), name)]
     exact = [parent for parent in holders if getattr(sys.modules[parent], name) is value]
     return f"{(exact or holders or parts)[0]}.{name}"

@@ -17,7 +17,7 @@ _LOOKUP = (
     "numbers by whole numbers, indim.switch for functions, and np.isin(x, values) for `x in values`"
 )
 
-#: Parts of messages that do not name the class, with the functions that raise them.
+#: Parts of messages for traced values that do not name the class.
 _OTHERS = ("Iterator operand is flagged",)
 
 #: A message of NumPy that replaces that of a traced value whose elements it asked for.
@@ -35,6 +35,7 @@ _HELP = {
     "'set'": "write np.array(sorted(values))",
     "unhashable type": _LOOKUP,
     "sequence": "write np.stack(values) of a list of traced values",
+    "format: a": "return the value, and format the result of the call",
     "JSON serializable": "return x, and write f(x).tolist() for JSON",
     "__trunc__": "write np.trunc(x)",
     "os.PathLike": "name an argument that is not an array in `static=`",

@@ -80,17 +80,17 @@ class Refusals:
 
     def __int__(self):
         self._recording.request_elements()
-        self._refuse("int()")
+        self._refuse("int()", _elements_advice.of_number(sys._getframe(1), "int"))
 
     def __float__(self):
         self._recording.request_elements()
         frame = sys._getframe(1)
         advice = _elements_advice.of_metrics(frame) or _elements_advice.of_math(frame)
-        self._refuse("float()", advice or _elements_advice.of_float(frame))
+        self._refuse("float()", advice or _elements_advice.of_number(frame, "float"))
 
     def __complex__(self):
         self._recording.request_elements()
-        self._refuse("complex()")
+        self._refuse("complex()", _elements_advice.of_number(sys._getframe(1), "complex"))
 
     def __index__(self):
         self._recording.request_elements()

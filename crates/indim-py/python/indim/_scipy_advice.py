@@ -51,7 +51,10 @@ INSTEAD_OF_SCIPY = {
     **dict.fromkeys(("linalg.lu_solve", "linalg.solve_triangular"), "np.linalg.solve(a, b)"),
     **{
         f"linalg.{name}": f"np.linalg.{name}"
-        for name in ("det", "eig", "eigvals", "eigh", "eigvalsh", "inv", "lstsq", "norm", "pinv", "qr", "solve", "svd")
+        for name in (
+            *("det", "eig", "eigvals", "eigh", "eigvalsh", "inv", "lstsq", "norm", "pinv", "qr", "solve"),
+            "svd",
+        )
     },
     "linalg.cholesky": "np.linalg.cholesky(a).T",
     "linalg.circulant": f"c[{_OUTER} % n]",
