@@ -1,5 +1,6 @@
 """NumPy arrays from outside a compiled function, indexed by traced values."""
 
+import importlib
 import functools
 import threading
 import types
@@ -272,10 +273,17 @@ def test_an_array_that_the_function_makes():
     np.testing.assert_array_equal(indim.jit(advised)(np.array([1, 4])), from_a_package([1, 4]))
 
 
-def test_what_is_advised_for_conversions_works():
+def test_what_is_advised_for_conversions_works(tmp_path, monkeypatch):
     x, y = np.arange(3.0), np.ones(3)
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "installed_for_a_test.py").write_text(
+        "import numpy as np\n\n\ndef converted(x):\n    return np.array(x)\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    converted = importlib.import_module("installed_for_a_test").converted
     with pytest.raises(TypeError, match=r"indim.asarray\(x\) for .*, and np.stack\(\[x, y\]\) for"):
-        indim.jit(lambda x: np.polynomial.polyutils.as_series([x])[0])(x)
+        indim.jit(lambda x: converted(x))(x)
     np.testing.assert_array_equal(indim.jit(lambda x, y: indim.asarray(x) + y)(x, y), x + y)
     np.testing.assert_array_equal(indim.jit(lambda x, y: np.stack([x, y]))(x, y), [x, y])
 

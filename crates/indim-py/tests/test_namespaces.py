@@ -22,6 +22,13 @@ def check(function, *arrays):
     for found in (indim.jit(function)(*arrays), function(*map(xp.asarray, arrays))):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
+
+def refused(function, *arguments):
+    try:
+        indim.jit(function)(*arguments)
+    except TypeError as error:
+        return str(error)
+
 """
 
 SCIPY = """
@@ -34,18 +41,23 @@ check(lambda x: scipy.stats.skew(x), x)
 check(lambda x: scipy.stats.kurtosis(x), x)
 check(lambda x: scipy.special.softmax(x, axis=1), x)
 check(lambda x: scipy.special.logsumexp(x, axis=1), x)
+
+# Ufuncs of SciPy are functions around them.
+positive = np.abs(x) / 4 + 0.01
+for name in ("cbrt digamma entr erf erfc erfinv exp2 expit expm1 gamma gammaln gammasgn i0 i0e log1p "
+             "log_ndtr logit ndtr ndtri psi sinc softplus").split():
+    check(lambda x, function=getattr(scipy.special, name): function(x), positive % 1)
+for name in ("betaln", "gammainc", "gammaincc", "kl_div", "rel_entr", "xlog1py", "xlogy"):
+    check(lambda x, function=getattr(scipy.special, name): function(x, x * 0.5), positive)
+assert "scipy.special.erfcx cannot be traced" in refused(lambda x: scipy.special.erfcx(x), x)
+message = refused(lambda x: scipy.stats.rankdata(x), x[0])
+assert "np.argsort(np.argsort(x)) + 1" in message and "SCIPY_ARRAY_API" not in message
 """
 
 SCIKIT_LEARN = """
 import sklearn
 from sklearn import preprocessing
 from sklearn.metrics import mean_squared_error, pairwise
-
-def refused(function, *arguments):
-    try:
-        indim.jit(function)(*arguments)
-    except TypeError as error:
-        return str(error)
 
 sklearn.set_config(array_api_dispatch=True)
 assert "set_config(assume_finite=True)" in refused(lambda x: pairwise.euclidean_distances(x), x)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from . import _captured
 from ._operators import UFUNCS_OF_SYMBOLS
 
@@ -22,6 +24,15 @@ def in_python(error):
     cls, (message, *details) = error.__reduce__()
     message = message.replace("as in i64(x)", "as in x.astype(np.int64)")
     return cls(message, *details)
+
+
+def of_complex(error):
+    """An error of an operation that does not take complex numbers, with help for Python."""
+    cls, (message, *details) = error.__reduce__()
+    if "= help:" in message or re.search(r": c(64|128)\b", message) is None:
+        return error
+    help = "take x.real, x.imag or np.abs(x): complex numbers have no order; round their parts one by one"
+    return cls(f"{message}\n   = help: {help}", *details)
 
 
 #: What to write for operations without derivatives.

@@ -35,6 +35,17 @@ def numpy_dtype(name):
     return np.dtype(getattr(ml_dtypes, NUMPY_NAMES[name]))
 
 
+#: For each kind of NumPy type that indim lacks, what to write instead of a conversion to it.
+_ADVICE_OF_TYPES = {
+    **dict.fromkeys("Mm", "compute with int64, the counts of a unit, and write .view('M8[s]') outside"),
+    **dict.fromkeys("SU", "return numbers, and call .astype(str) on the result"),
+    "O": "write a type of numbers; containers of arrays may be arguments and results",
+    "V": "write an array for each field, and pass them in a dict",
+    "c": "write 'c16', of two float64",
+    "f": "write 'f8'",
+}
+
+
 def indim_name(dtype):
     """indim's name of an element type in any spelling of NumPy.
 
@@ -52,7 +63,8 @@ def indim_name(dtype):
             return _INDIM_NAMES[dtype]
     name = np.dtype(dtype).name
     if name not in _INDIM_NAMES:
-        raise TypeError(f"indim has no element type {name}")
+        advice = _ADVICE_OF_TYPES.get(np.dtype(dtype).kind)
+        raise TypeError(f"indim has no element type {name}" + (f": {advice}" if advice else ""))
     return _INDIM_NAMES[name]
 
 
@@ -98,7 +110,8 @@ def array_of(value, name):
 def _native(array, value, name):
     if array.dtype.name not in _INDIM_NAMES:
         kind = "an object" if array.dtype == object else f"an array of {array.dtype}"
-        advice = _ADVICE_OF_KINDS.get(array.dtype.kind) if isinstance(value, np.ndarray) else None
+        is_of_numpy = isinstance(value, (np.ndarray, np.generic))
+        advice = _ADVICE_OF_KINDS.get(array.dtype.kind) if is_of_numpy else _advice_of_result(value, name)
         raise TypeError(
             f"`{name}` is {kind} ({type(value).__name__}); indim computes with numbers and bool"
             + (f": {advice.format(name)}" if advice else "")
@@ -106,6 +119,25 @@ def _native(array, value, name):
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def _advice_of_result(value, name):
+    """What to return instead of an object of Python from a compiled function; None for arguments, which have
+    advice of their own."""
+    if name != "result":
+        return None
+    if isinstance(value, (str, bytes)):
+        return "return numbers, and make the text of the result of the call"
+    if hasattr(value, "dist") and hasattr(value, "args"):
+        return "return what it computes, as by indim.scipy.stats, or its parameters, and make it outside"
+    if callable(value):
+        called = getattr(value, "__name__", "f")
+        return f"return its results, {called}(...), and not the function" if called != "<lambda>" else (
+            "return its results, and not the function"
+        )
+    if isinstance(value, (set, frozenset)):
+        return "return a tuple or list, whose order is known"
+    return "return arrays, or tuples, lists and dicts of arrays; indim.tree_util registers other classes"
 
 
 def not_an_array_error(error, value, name):

@@ -283,6 +283,13 @@ def is_index(frame):
     return name == "BINARY_SUBSCR" or (name == "BINARY_OP" and code[at + 1] == 26)
 
 
+def is_remainder(frame):
+    """Whether a frame executes ``%``, which formats a text."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    name = dis.opname[code[at]]
+    return name == "BINARY_MODULO" or (name == "BINARY_OP" and code[at + 1] == 6)
+
+
 def is_call(frame):
     """Whether a frame executes a call, ``f(x)``."""
     # Python 3.11 has an instruction before each call.

@@ -163,12 +163,22 @@ def without_package(value, name):
         is_polars = _package(value) == "polars"
         counts = f"{name}.to_physical()" if is_polars else f'{name}.cast("{_counts_of(dtype)}")'
         advice = f": pass `{counts}`, the counts of its unit"
+    elif "ist" in str(dtype).lower() or "array[" in str(dtype).lower():
+        advice = f": pass `{_rows_of_lists(value, name)}`, an array of two axes, if all rows are as long"
     elif "ecimal" in str(dtype):
         advice = f': pass `{name}.cast({"float" if _package(value) == "polars" else repr("float64")})`'
     raise TypeError(
         f"`{name}` is a {_package(value)} {cls.__name__} of {dtype}; indim computes with numbers and bool"
         f"{advice}"
     )
+
+
+def _rows_of_lists(value, name):
+    """The call that makes an array of two axes of a column of lists."""
+    if _package(value) == "pyarrow":
+        flat = f"{name}.combine_chunks()" if hasattr(value, "chunks") else name
+        return f"{flat}.flatten().to_numpy().reshape(len({name}), -1)"
+    return f"{name}.explode().to_numpy().reshape({name}.len(), -1)"
 
 
 #: Packages with an engine.

@@ -31,6 +31,10 @@ UFUNCS_OF_SYMBOLS = {
 }
 
 
+def _refuse_modulus():
+    raise TypeError("pow takes no modulus for arrays: write x**y % m")
+
+
 def define_operators(kind, apply):
     """Gives the class ``kind`` the operators of two operands.
 
@@ -38,6 +42,7 @@ def define_operators(kind, apply):
     """
     for name, symbol in {**_ARITHMETIC, **_COMPARISONS}.items():
         setattr(kind, f"__{name}__", lambda x, y, s=symbol: apply(x, s, x, y))
+    kind.__pow__ = lambda x, y, modulus=None: apply(x, "**", x, y) if modulus is None else _refuse_modulus()
     # Python mirrors comparisons itself.
     for name, symbol in _ARITHMETIC.items():
         setattr(kind, f"__r{name}__", lambda y, x, s=symbol: apply(y, s, x, y))

@@ -43,12 +43,24 @@ def call(ufunc, operands, keywords):
 
 def _name_in_scipy(ufunc):
     """The name of a ufunc of scipy.special, or None."""
-    special = sys.modules.get("scipy.special")
+    special, ufuncs = map(sys.modules.get, ("scipy.special", "scipy.special._ufuncs"))
     name = {"_riemann_zeta": "zeta"}.get(ufunc.__name__, ufunc.__name__.lstrip("_"))
     found = getattr(special, name, None)
     # Some ufuncs are the private part of a function.
     is_private = ufunc.__name__.startswith("_") and found is not None
-    return name if found is ufunc or is_private else None
+    # With SCIPY_ARRAY_API=1 the public name is that of a function around the ufunc.
+    return name if ufunc in (found, getattr(ufuncs, name, None)) or is_private else None
+
+
+class SpecialFunctions:
+    """The functions of scipy.special by which SciPy itself, with SCIPY_ARRAY_API=1, computes with traced
+    values: its ufuncs, instead of conversions to arrays of NumPy."""
+
+    def __getattr__(self, name):
+        found = np.sinc if name == "sinc" else getattr(sys.modules.get("scipy.special._ufuncs"), name, None)
+        if not isinstance(found, np.ufunc) and found is not np.sinc:
+            raise AttributeError(name)
+        return found
 
 
 def _function(name):

@@ -65,7 +65,10 @@ def _polyint(p, m=1, k=None):
 def _polyval(p, x):
     p = p if isinstance(p, Tracer) else np.asarray(plain_value(p))
     if isinstance(p, Tracer) and p.ndim != 1:
-        raise TypeError("the coefficients of np.polyval have one axis while a function is traced")
+        raise TypeError(
+            "the coefficients of np.polyval have one axis while a function is traced: write "
+            "np.stack([np.polyval(p, x) for p in rows])"
+        )
     # The steps are those of NumPy, with its first step and its element types.
     x = asarray(x)
     value = np.zeros_like(x)
@@ -175,8 +178,8 @@ def _poly(seq_of_zeros):
     roots = np.atleast_1d(asarray(seq_of_zeros))
     if roots.ndim != 1:
         raise TypeError(
-            "numpy.poly of a matrix cannot be traced, because it computes eigenvalues, which indim does not "
-            "do"
+            "numpy.poly of a matrix cannot be traced, because it computes eigenvalues: write "
+            "np.poly(np.linalg.eigvals(a))"
         )
     if roots.dtype.kind == "c":
         raise TypeError(

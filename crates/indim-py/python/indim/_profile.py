@@ -30,7 +30,12 @@ class Profile:
         self.programs = []
 
     def __enter__(self):
-        _start_profile()
+        try:
+            _start_profile()
+        except RuntimeError as error:
+            raise RuntimeError(
+                f"{error}: leave out the inner `with indim.profile()`, as the outer one counts its runs too"
+            ) from None
         self._started = time.perf_counter()
         return self
 

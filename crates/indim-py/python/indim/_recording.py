@@ -221,6 +221,11 @@ def running(recording):
     stack.append(recording)
     try:
         yield
+    except Exception as error:
+        from ._outside_errors import add_help
+
+        add_help(error, recording)
+        raise
     finally:
         stack.pop()
         recording.is_over = True

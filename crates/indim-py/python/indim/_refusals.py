@@ -22,6 +22,10 @@ _OF_TRUTH = (
 )
 
 
+#: What to write instead of writing a traced value to a file or to another process.
+_WHOLE = "return the value, and write or send the result of the call"
+
+
 class Refusals:
     """The methods of a traced value that raise, with advice."""
 
@@ -37,7 +41,17 @@ class Refusals:
     def __getattr__(self, name):
         if name.startswith("_") and name != "__dlpack__":
             raise AttributeError(name)
-        raise AttributeError(_refused.method_message(self._value_text, name), name=name)
+        message = _refused.method_message(self._value_text, name, type(self), self._is_frame())
+        raise AttributeError(message, name=name)
+
+    def __reduce_ex__(self, protocol):
+        self._refuse("a copy of an object, as of pickle and joblib", _WHOLE)
+
+    def __delitem__(self, key):
+        text = self._text_of_operand()
+        raise TypeError(
+            f"arrays have no elements to delete: write np.delete({text}, i), a new array, or {text}[mask]"
+        )
 
     def __bool__(self):
         frame = sys._getframe(1)
@@ -45,11 +59,11 @@ class Refusals:
             # A function in C, such as `np.arange(k, dtype=float)`, or an array of bool, `y[0] = x > 0`.
             self._recording.request_elements()
         of_function = _elements_advice.of_function(frame)
-        if of_function is not None and of_function[0] == "a function of SciPy":
+        advice = _elements_advice.of_scikit_learn(frame) or _elements_advice.of_metrics(frame)
+        if of_function is not None and advice is None:
             self._refuse(*of_function)
-        advice = _elements_advice.of_scikit_learn(frame)
         if advice is None and _captured.is_call(frame):
-            advice = _elements_advice.of_names(frame, ("max", "min", "sorted"))
+            advice = _elements_advice.of_names(frame, ("all", "any", "max", "min", "sorted"))
         self._refuse("a truth value", advice or _OF_TRUTH)
 
     def __format__(self, specification):
@@ -66,15 +80,17 @@ class Refusals:
 
     def __int__(self):
         self._recording.request_elements()
-        self._refuse("int()")
+        self._refuse("int()", _elements_advice.of_number(sys._getframe(1), "int"))
 
     def __float__(self):
         self._recording.request_elements()
-        self._refuse("float()", _elements_advice.of_scikit_learn(sys._getframe(1)))
+        frame = sys._getframe(1)
+        advice = _elements_advice.of_metrics(frame) or _elements_advice.of_math(frame)
+        self._refuse("float()", advice or _elements_advice.of_number(frame, "float"))
 
     def __complex__(self):
         self._recording.request_elements()
-        self._refuse("complex()")
+        self._refuse("complex()", _elements_advice.of_number(sys._getframe(1), "complex"))
 
     def __index__(self):
         self._recording.request_elements()
@@ -102,9 +118,6 @@ class Refusals:
         advice = _elements_advice.of_function(sys._getframe(1))
         if advice is not None:
             self._refuse(*advice)
-        advice = _elements_advice.of_names(sys._getframe(1), ("permutation", "choice"))
-        if advice is not None:
-            self._refuse("a random generator of NumPy", advice)
         self._refuse(
             "a NumPy array",
             f"write indim.asarray({self._value_text}) for np.asarray({self._value_text}), "

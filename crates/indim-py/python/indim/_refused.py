@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-import sys
+import difflib
+
+from ._member_advice import instead_of_member
 
 _SIZE = "the size of its result depends on data"
 _ELEMENTS = "it needs elements, which are not known while a function is traced"
@@ -14,8 +16,20 @@ _IS_ARRAY = "leave it out, because a Series is an array while the function is tr
 _AFTER = "return x from the compiled function, and call it on the result"
 _BEFORE = "compute it before the call and pass it as an argument"
 
+#: Functions of `numpy.emath`, and the code to write.
+_OF_COMPLEX = {
+    **{name: f"np.{name}(x.astype(complex))" for name in ("arccos", "arcsin", "arctanh", "log", "log10")},
+    **{name: f"np.{name}(x.astype(complex))" for name in ("log2", "sqrt")},
+    "logn": "np.log(x.astype(complex)) / np.log(n)",
+    "power": "x.astype(complex) ** p",
+}
+
 #: By name: the reason, and the advice.
 REFUSED = {
+    **{
+        f"lib.scimath.{name}": ("the type of its result depends on data", f"write `{code}`")
+        for name, code in _OF_COMPLEX.items()
+    },
     "array2string": (_ELEMENTS, _AFTER),
     "array_repr": (_ELEMENTS, _AFTER),
     "array_str": (_ELEMENTS, _AFTER),
@@ -36,7 +50,7 @@ REFUSED_UFUNCS = {
     "isnat": ("indim does not compute with dates", _BEFORE),
 }
 
-_DATES = "it computes with dates"
+_DATES, _TEXTS = "it computes with dates", "it computes with texts"
 
 #: Functions whose subject is not that of indim, by module and name: the reason.
 NOT_FOR_INDIM = {
@@ -66,40 +80,6 @@ REFUSED_METHODS = {
     "view": "write `x.astype(dtype)` to convert elements; for the same bits call it before the call",
 }
 
-#: Methods of Series of pandas: the code to write instead.
-_OF_SERIES = {
-    "abs": "np.abs(x)",
-    "apply": "f(x) of the whole array",
-    "between": "(low <= x) & (x <= high)",
-    "corr": "np.corrcoef(x, y)[0, 1]",
-    "cov": "np.cov(x, y)[0, 1]",
-    "diff": "np.diff(x), which has one element less",
-    "ewm": "indim.scan(lambda m, v: (m + alpha * (v - m),) * 2, x[0], x)[1]",
-    "expanding": "np.cumsum(x) / np.arange(1, x.size + 1) for means",
-    "fillna": "np.where(np.isnan(x), value, x)",
-    "groupby": "indim.segment_sum(x, codes, n) of integers from 0, such as pd.factorize gives",
-    "iloc": "x[i]",
-    "isna": "np.isnan(x)",
-    "isnull": "np.isnan(x)",
-    "map": "f(x) of the whole array",
-    "mask": "np.where(mask, other, x)",
-    "median": "np.median(x)",
-    "nlargest": "indim.top_k(x, n)[0]",
-    "notna": "~np.isnan(x)",
-    "nunique": "np.unique(x).size",
-    "pct_change": "x[1:] / x[:-1] - 1, which has one element less",
-    "quantile": "np.quantile(x, q)",
-    "rank": "np.argsort(np.argsort(x)) + 1 for elements that differ",
-    "rolling": "np.lib.stride_tricks.sliding_window_view(x, n).mean(axis=-1) for means",
-    "sem": "np.std(x, ddof=1) / np.sqrt(x.size)",
-    "shift": "np.concatenate([[np.nan], x[:-1]])",
-    "sort_values": "np.sort(x)",
-    "unique": "np.unique(x), whose elements are sorted",
-    "value_counts": "np.unique(x, return_counts=True)",
-    "where": "np.where(mask, x, other)",
-}
-
-
 def function_message(function):
     """The message for a function of NumPy that cannot be traced."""
     module = function.__module__.removeprefix("numpy").lstrip(".")
@@ -107,7 +87,7 @@ def function_message(function):
     if name in REFUSED:
         reason, advice = REFUSED[name]
         return f"numpy.{name} cannot be traced, because {reason}: {advice}"
-    reason = NOT_FOR_INDIM.get(name)
+    reason = _TEXTS if module in ("char", "strings") else NOT_FOR_INDIM.get(name)
     if reason is not None:
         return f"numpy.{name} cannot be traced, because {reason}, which indim does not do: {_BEFORE}"
     return (
@@ -122,21 +102,26 @@ def ufunc_message(name):
     return f"numpy.{name} cannot be traced, because {reason}: {advice}"
 
 
-def method_message(value, name):
-    """The message for a method or attribute that the traced value called ``value`` lacks."""
+def method_message(value, name, type_=object, is_frame=False):
+    """The message for a method or attribute that the traced value called ``value`` of the class ``type_``
+    lacks. ``is_frame`` says that it stands for a DataFrame."""
     if name == "__dlpack__":
         advice = "leave `from_dlpack` out, because it is an array already"
         return f"`{value}` is traced, and a traced value has no `{name}`: {advice}"
     if name in REFUSED_METHODS:
         return f"`{value}` is traced, and a traced value has no `{name}`: {REFUSED_METHODS[name]}"
-    if name in _OF_SERIES:
-        instead = _OF_SERIES[name]
-        return f"`{value}` is traced as an array, which has no `{name}` of pandas: write {instead}"
-    if "pandas" in sys.modules:
-        column = f", and the column of a DataFrame too, f({value}[{name!r}])"
-    else:
-        column = ""
+    member = instead_of_member(name)
+    if member is not None:
+        library, instead = member
+        return f"`{value}` is traced as an array, which has no `{name}` {library}: write {instead}"
+    if is_frame:
+        return (
+            f"`{value}` is traced as an array, which has no `{name}`: pass the column as an argument, "
+            f"f({value}[{name!r}])"
+        )
+    close = difflib.get_close_matches(name, [*dir(type_), *REFUSED_METHODS], 1, 0.7)
+    meant = f"; did you mean `{close[0]}`?" if close else ""
     return (
-        f"an array has no `{name}` while the function is traced: indim computes element by element and "
-        f"reduces along axes; compute it before the call and pass it as an argument{column}"
+        f"`{value}` is traced as an array, which has no `{name}`{meant}; write a function of NumPy or of "
+        f"indim for it, or {_BEFORE}"
     )

@@ -82,9 +82,10 @@ def _whole(value, what):
     if not isinstance(value, Tracer):
         return max(-_LAST, min(_LAST, operator.index(value)))
     if value.ndim or value.dtype.kind not in "iu":
-        raise TypeError(
-            f"{what}, `{value._value_text}`, is {value.dtype}{list(value._shape)}, and not one whole number"
-        )
+        text = value._value_text
+        instead = f"a tuple of sizes, or {text}[i]" if value.ndim else f"{text}.astype(int)"
+        found = f"is {value.dtype}{list(value._shape)}, and not one whole number"
+        raise TypeError(f"{what}, `{text}`, {found}: write {instead}")
     # A larger number would wrap.
     value = np.minimum(value, np.uint64(_LAST)) if value.dtype == np.uint64 else value
     return value.astype(np.int64)

@@ -14,10 +14,10 @@ import sys
 import numpy as np
 
 from . import _arrays, _foreign, _frames
-from ._advice import in_python
+from ._advice import in_python, of_complex
 from ._array_methods import ArrayMethods
-from ._callers import is_library, is_of_xarray
-from ._errors import NumberRangeError
+from ._callers import check_series, is_library, is_of_xarray
+from ._errors import ElementTypeError, NumberRangeError
 from ._numbers import Number, is_number, plain_value
 from ._numpy_protocols import NumpyProtocols
 from ._operands import are_columns, as_array, has_tracer as has_tracer
@@ -145,6 +145,8 @@ class Tracer(Refusals, SharedMemory, NumpyProtocols, ArrayMethods):
             result = Tracer(recording, recorder.record(function, operands, attributes, rule))
         except NumberRangeError as error:
             raise in_python(error) from None
+        except ElementTypeError as error:
+            raise of_complex(error) from None
         if recording.probe is not None:
             recording.probe.operations[result._name] = function, operands
         if recording.frames and _frames.is_of_elements(function):
@@ -161,6 +163,7 @@ class Tracer(Refusals, SharedMemory, NumpyProtocols, ArrayMethods):
         if self._is_for_labels((x, y)):
             # NumPy arrays call the ufunc too, and xarray then takes over.
             return UFUNCS_OF_SYMBOLS[symbol](x, y)
+        check_series(sys._getframe(2))
         x, y = (as_array(operand) if isinstance(operand, (list, tuple)) else operand for operand in (x, y))
         if symbol in ("==", "!=") and any(operand is None or isinstance(operand, str) for operand in (x, y)):
             # No element equals it, as in NumPy; that is known while the function is traced.

@@ -152,6 +152,11 @@ def __getattr__(name):
         found = getattr(np, name)
     elif name in _MAKERS:
         found = _writable(getattr(numpy, name))
+    elif name == "special":
+        from ._other_ufuncs import SpecialFunctions
+
+        # SciPy looks for this extension, which the standard proposes.
+        found = SpecialFunctions()
     elif name in _FUNCTIONS or name in _TYPES:
         found = getattr(numpy, "bool_" if name == "bool" else name)
     else:

@@ -10,6 +10,7 @@ import operator
 
 import numpy as np
 
+from .._absent import absent
 from .._functions import recorded
 
 __all__ = ["map_coordinates"]
@@ -78,3 +79,7 @@ def _term(input, neighbours, mode, cval):
         inside = [(place >= 0) & (place < size) for (place, _), size in zip(neighbours, input.shape)]
         found = np.where(functools.reduce(operator.and_, inside), found, cval)
     return functools.reduce(operator.mul, (weight for _, weight in neighbours), found)
+
+
+def __getattr__(name):
+    raise absent(__name__, name)

@@ -6,6 +6,7 @@ import indim as _package  # Waits for a thread that imports the package.
 
 import numpy as np
 
+from .._absent import absent
 from .._functions import asarray
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
@@ -75,3 +76,7 @@ def _windowed(x, kernel, mode):
         raise ValueError(f"the mode is 'full', 'same' or 'valid', not {mode!r}")
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, widths), sizes)
     return np.tensordot(windows, kernel, x.ndim)
+
+
+def __getattr__(name):
+    raise absent(__name__, name)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import indim as _package  # Waits for a thread that imports the package.
 
 import math
-import operator
 
 import numpy as np
 
 from .. import _bessel, _incomplete, nn, none
+from .._absent import absent
 from .._functions import asarray
+from .._recording import is_tracer
 from .._shape_functions import weakly_promoted
 
 __all__ = [
@@ -175,10 +176,20 @@ def betainc(a, b, x):
     return _in_double(_incomplete.incomplete_beta, a, b, x)
 
 
+def _order(n):
+    """The order ``n`` of a derivative as an integer; it may be a float, as in JAX."""
+    if is_tracer(n) or np.ndim(n) or n != np.floor(n):
+        raise TypeError(
+            "polygamma takes a known whole number as the order, as in polygamma(1, x): name an argument of a "
+            "compiled function in `static=`, and for several orders write np.stack([polygamma(1, x), ...])"
+        )
+    return int(n)
+
+
 def polygamma(n, x):
     """The derivative of order ``n`` of the digamma function. The order is a known number up to 50. For orders
     from 1 the relative error is at most 1e-14 for positive ``x``."""
-    order = operator.index(n)
+    order = _order(n)
     if not 0 <= order <= 50:
         raise ValueError(f"polygamma takes an order from 0 to 50, not {order}")
     (x,) = _floats(x)
@@ -331,7 +342,4 @@ def _polynomial(x, coefficients):
 
 
 def __getattr__(name):
-    raise AttributeError(
-        f"indim.scipy.special has no {name!r}: "
-        "call SciPy before the call and pass the result as an argument"
-    )
+    raise absent(__name__, name)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import indim as _package  # Waits for a thread that imports the package.
 
 import math
-import types
 
 import numpy as np
 
 from .. import nn
+from .._absent import Distribution, absent
 from .special import _floats, betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr, ndtr, ndtri
 from .special import xlog1py, xlogy
 
@@ -47,7 +47,7 @@ def _distribution(shapes, logpdf, **others):
         functions[name] = quantile(function) if name in ("ppf", "isf") else placed(function)
     for name, function in functions.items():
         function.__name__ = function.__qualname__ = name
-    return types.SimpleNamespace(**functions)
+    return Distribution(**functions)
 
 
 def _inside(mask, x, value, outside=-np.inf):
@@ -171,12 +171,24 @@ def _namespace(logpmf):
         return np.exp(logpmf(*args, **kwargs))
 
     logpmf.__name__ = logpmf.__qualname__ = "logpmf"
-    return types.SimpleNamespace(logpmf=logpmf, pmf=pmf)
+    return Distribution(logpmf=logpmf, pmf=pmf)
 
 
 poisson = _discrete(
     lambda k, mu: _inside((k >= 0) & (np.floor(k) == k), k, xlogy(k, mu) - gammaln(np.maximum(k, 0) + 1) - mu)
 )
+
+
+def _poisson_cdf(k, mu, loc=0):
+    """The probability of at most ``k`` events."""
+    k, mu, loc = _floats(k, mu, loc)
+    k = np.floor(k - loc)
+    found = gammaincc(np.maximum(k, 0) + 1, mu)
+    return np.where(np.isnan(k), k, np.where(k < 0, np.zeros((), k.dtype), found))
+
+
+_poisson_cdf.__name__ = _poisson_cdf.__qualname__ = "cdf"
+poisson.cdf = _poisson_cdf
 
 bernoulli = _discrete(
     lambda k, p: np.where(k == 0, np.log1p(-p), _inside(k == 1, k, np.log(p) + k * 0))
@@ -214,7 +226,7 @@ def _dirichlet_logpdf(x, alpha):
     return np.where(is_inside, found, np.full((), -np.inf, found.dtype))
 
 
-dirichlet = types.SimpleNamespace(logpdf=_dirichlet_logpdf)
+dirichlet = Distribution(logpdf=_dirichlet_logpdf)
 dirichlet.pdf = lambda x, alpha: np.exp(_dirichlet_logpdf(x, alpha))
 
 
@@ -226,5 +238,9 @@ _REFUSED = {
 
 
 def __getattr__(name):
-    advice = _REFUSED.get(name, "call SciPy before the call and pass the result as an argument")
-    raise AttributeError(f"indim.scipy.stats has no {name!r}: {advice}")
+    raise absent(__name__, name, _REFUSED.get(name))
+
+
+for _name in __all__:
+    globals()[_name]._name = _name
+del _name
