@@ -16,6 +16,7 @@
 //! - `resize.rs`: nests with concrete sizes for their symbols;
 //! - `scratch.rs`: placement of temporaries and counters of a run in one arena, which reuses memory;
 //! - `sizes.rs`: the sizes of symbols;
+//! - `sorted_range.rs`: the positions of a sorted axis that are read;
 //! - `unroll.rs`: reductions along short axes as nests without a reduced axis;
 //! - `whole_copies.rs`: copies between an input or output and a temporary, which a run may leave out.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -36,6 +37,7 @@ pub mod replace;
 pub mod resize;
 pub mod scratch;
 mod sizes;
+mod sorted_range;
 pub mod strides;
 pub mod unroll;
 mod value_source;

@@ -1,0 +1,160 @@
+//! Ranges of sorted axes: a sort computes only the positions that later nests read.
+
+use core::fmt;
+use core::ops::Range;
+
+use indim_graph::Size;
+
+use crate::loop_nest::{
+    Access, BufferId, IndexCheck, InstructionKind, LoopNest, NestInstruction,
+    StandaloneInstruction, Store,
+};
+
+/// The positions along a sorted axis that are read. A sort may leave all others unwritten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SortedRange {
+    /// All positions.
+    Whole,
+    /// Positions counted from the start of the axis: those from `start` to before `end`.
+    FromStart {
+        /// The first position.
+        start: usize,
+        /// The position after the last one.
+        end: usize,
+    },
+    /// Positions counted back from the end of an axis of any size, where the last position is 1: those from
+    /// `start` down to after `end`.
+    FromEnd {
+        /// The distance of the first position from the end of the axis.
+        start: usize,
+        /// The distance from the end of the axis of the position after the last one.
+        end: usize,
+    },
+}
+
+impl SortedRange {
+    /// The positions along an axis of `length` elements.
+    pub fn positions(self, length: usize) -> Range<usize> {
+        match self {
+            SortedRange::Whole => 0..length,
+            SortedRange::FromStart { start, end } => start.min(length)..end.min(length),
+            SortedRange::FromEnd { start, end } => {
+                length.saturating_sub(start)..length.saturating_sub(end)
+            }
+        }
+    }
+
+    /// The shortest range with the positions of both.
+    fn union(self, other: SortedRange) -> SortedRange {
+        use SortedRange::{FromEnd, FromStart, Whole};
+        match (self, other) {
+            (FromStart { start, end }, FromStart { start: first, end: last }) => {
+                FromStart { start: start.min(first), end: end.max(last) }
+            }
+            (FromEnd { start, end }, FromEnd { start: first, end: last }) => {
+                FromEnd { start: start.max(first), end: end.min(last) }
+            }
+            _ => Whole,
+        }
+    }
+
+    /// The positions along `axis` of a sorted array that `nest` reads by `access`; `None` if any may be read.
+    fn of_access(
+        nest: &LoopNest,
+        access: &Access,
+        sorted: &Access,
+        axis: usize,
+    ) -> Option<SortedRange> {
+        let (shape, index) = (&access.array_type.shape, access.axes.get(axis)?);
+        // A loop or branch reads whole arrays, and a reshape may have moved the axis.
+        let is_control = matches!(
+            nest.standalone_instruction(),
+            Some((StandaloneInstruction::Control { .. }, _))
+        );
+        if is_control || *shape != sorted.array_type.shape {
+            return None;
+        }
+        let (mut first, mut last) = (index.start, index.start);
+        for term in &index.terms {
+            // The table of a gather has an axis that is none of the nest.
+            let steps = nest.shape.get(term.axis)?.known()?.checked_sub(1)?;
+            let distance = term.step.checked_mul(isize::try_from(steps).ok()?)?;
+            first = first.checked_add(distance.min(0))?;
+            last = last.checked_add(distance.max(0))?;
+        }
+        match (index.size_terms(), shape[axis]) {
+            ([], _) => Some(SortedRange::FromStart {
+                start: usize::try_from(first).ok()?,
+                end: usize::try_from(last + 1).ok()?,
+            }),
+            ([term], Size::Symbol(symbol)) if term.symbol == symbol && term.count == 1 => {
+                Some(SortedRange::FromEnd {
+                    start: usize::try_from(-first).ok()?,
+                    end: usize::try_from(-(last + 1)).ok()?,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Either nothing, or ` of 0..10`: the positions to which a sort is limited. `n` is the size of the axis.
+impl fmt::Display for SortedRange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SortedRange::Whole => Ok(()),
+            SortedRange::FromStart { start, end } => write!(formatter, " of {start}..{end}"),
+            SortedRange::FromEnd { start, end: 0 } => write!(formatter, " of n-{start}..n"),
+            SortedRange::FromEnd { start, end } => write!(formatter, " of n-{start}..n-{end}"),
+        }
+    }
+}
+
+/// Limits each sort to the positions that other nests read.
+pub(crate) fn limit_sorts(nests: &mut [LoopNest], checks: &[IndexCheck]) {
+    for sorting in 0..nests.len() {
+        let Some(range) = read_range(nests, checks, &nests[sorting]) else { continue };
+        let mut instructions = nests[sorting].instructions.to_vec();
+        if let [NestInstruction { kind: InstructionKind::Standalone(sort), .. }] =
+            &mut instructions[..]
+            && let StandaloneInstruction::Sort { read, .. } = sort
+        {
+            *read = range;
+        }
+        nests[sorting].instructions = instructions.into();
+    }
+}
+
+/// The positions of a sort that nests read; `None` for another nest, and if all positions may be read.
+fn read_range(
+    nests: &[LoopNest],
+    checks: &[IndexCheck],
+    sorting: &LoopNest,
+) -> Option<SortedRange> {
+    let Some((StandaloneInstruction::Sort { axis, .. }, _)) = sorting.standalone_instruction()
+    else {
+        return None;
+    };
+    let mut union = None;
+    for Store { target, .. } in &sorting.stores {
+        let is_of_target = |access: &&Access| access.buffer == target.buffer;
+        let is_temporary = matches!(target.buffer, BufferId::Temporary(_));
+        // A part of a concatenation has an array type of its own.
+        let is_whole = target.array_type.shape == sorting.shape;
+        let is_checked = checks.iter().map(|check| &check.access).any(|it| is_of_target(&it));
+        if !is_temporary || !is_whole || is_checked {
+            return None;
+        }
+        for nest in nests {
+            for access in nest.accesses.iter().filter(is_of_target) {
+                let range = SortedRange::of_access(nest, access, target, axis)?;
+                union = Some(union.map_or(range, |union| range.union(union)));
+            }
+        }
+    }
+    let is_whole = |range: &SortedRange| match (range, sorting.shape[axis]) {
+        (SortedRange::FromStart { start, end }, Size::Known(size)) => *start == 0 && *end == size,
+        (range, _) => *range == SortedRange::Whole,
+    };
+    union.filter(|union| !is_whole(union))
+}
