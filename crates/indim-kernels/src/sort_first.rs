@@ -6,8 +6,8 @@
 
 use crate::sort_keys::SortKey;
 
-/// Keys that are compared with the bound together, so that the compiler uses vectors.
-const KEYS_TOGETHER: usize = 64;
+/// Keys that are compared with a bound together, so that the compiler uses vectors.
+pub(crate) const KEYS_TOGETHER: usize = 64;
 
 /// Minimum room for candidates: with less, selections of a few elements would look for new bounds too often.
 const MIN_CANDIDATES: usize = 256;

@@ -24,6 +24,9 @@ pub trait SortKey: Copy + Ord + Default + BitXor<Output = Self> + Send + 'static
     /// The digit for a radix sort: `bits` bits from bit `shift` on.
     fn digit(self, shift: u32, bits: u32) -> usize;
 
+    /// The least and the greatest key whose digits from bit `shift` on are `digit`.
+    fn bounds_of_digit(digit: usize, shift: u32) -> [Self; 2];
+
     /// The key with a position.
     fn with_position(self, position: u32) -> Self::WithPosition;
 
@@ -50,6 +53,12 @@ macro_rules! keys {
             #[inline(always)]
             fn digit(self, shift: u32, bits: u32) -> usize {
                 (self >> shift) as usize & ((1 << bits) - 1)
+            }
+
+            #[inline(always)]
+            fn bounds_of_digit(digit: usize, shift: u32) -> [$type; 2] {
+                let least = (digit as $type) << shift;
+                [least, least | ((1 << shift) - 1)]
             }
 
             #[inline(always)]
@@ -86,6 +95,12 @@ impl SortKey for u128 {
     #[inline(always)]
     fn digit(self, shift: u32, bits: u32) -> usize {
         (self >> shift) as usize & ((1 << bits) - 1)
+    }
+
+    #[inline(always)]
+    fn bounds_of_digit(digit: usize, shift: u32) -> [u128; 2] {
+        let least = (digit as u128) << shift;
+        [least, least | ((1 << shift) - 1)]
     }
 
     #[inline(always)]

@@ -11,8 +11,8 @@ use indim_graph::{Array, Graph, NodeKind, ShapedGraph, Size, ValueId, expand_for
 use indim_ops::DType;
 
 use crate::interner::Interner;
+use crate::limit_sorts::limit_sorts;
 use crate::loop_nest::{BufferId, Control, LoopNest, LoopNests};
-use crate::sorted_range::limit_sorts;
 use crate::{body, checks, materialize};
 
 /// Lowers a graph to concrete loop nests.
