@@ -93,6 +93,32 @@ fn elements_of_every_type_are_selected() {
     }
 }
 
+/// Quartiles and the last position, which tells whether a row has NaNs; and both ends.
+#[test]
+fn several_ranges_of_a_sorted_axis_are_selected() {
+    for (shape, axis) in SHAPES {
+        let n = shape[axis];
+        let quartiles = [n / 4, n / 2, 3 * n / 4, n - 1].map(|at| AxisSlice::new(at, 1, 1));
+        let ends = [AxisSlice::new(0, 9, 1), AxisSlice::new(n - 7, 7, 1)];
+        let all = [&ends[..], &quartiles[1..2]].concat();
+        for slices in [&quartiles[..], &quartiles[1..2], &ends, &all] {
+            let b = GraphBuilder::new();
+            let x = b.parameter("x", DType::F32, shape).unwrap();
+            let sorted = b.sort(&x, axis as i64, false).unwrap();
+            let positions = b.argsort(&x, axis as i64, true).unwrap();
+            let of = |x| slices.iter().map(move |&slice| (x, slice));
+            let parts = of(&sorted).chain(of(&positions));
+            let outputs: Vec<Value> =
+                parts.map(|(x, slice)| part(&b, x, shape, axis, slice)).collect();
+            let graph = b.finish(&outputs).unwrap();
+            for few in [30, 1 << 40] {
+                let what = format!("{shape:?} axis {axis} {slices:?}");
+                assert_same_bits(&graph, &[numbers(DType::F32, shape, few)], &what);
+            }
+        }
+    }
+}
+
 /// Orders in which each element becomes a candidate, or none but the first ones.
 #[test]
 fn sorted_and_equal_rows_are_selected() {

@@ -41,7 +41,8 @@ impl DistinctWords {
     #[inline(always)]
     pub(crate) fn add(&mut self, word: u64) -> Option<usize> {
         // Fibonacci hashing: the upper bits of the product depend on all bits of the word.
-        let mut slot = (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as usize;
+        let product = word.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut slot = (product >> (u64::BITS - SLOTS.ilog2())) as usize;
         loop {
             let number = usize::from(self.slots[slot]).wrapping_sub(1);
             if number < MAX_DISTINCT && self.words[number] == word {

@@ -44,13 +44,19 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The selection of the elements at the positions `read` of a sorted row of `length` elements; `None` if
-    /// a sort of the whole row takes less time.
-    pub fn new(read: Range<usize>, length: usize) -> Option<Selection> {
+    /// Selections of the elements at the positions `read` of a sorted row of `length` elements; none if a
+    /// sort of the whole row takes less time.
+    pub fn of_ranges(read: &[Range<usize>], length: usize) -> Vec<Selection> {
+        let selections = read.iter().map(|range| Selection::new(range.clone(), length, read.len()));
+        selections.collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// One of `count` selections from a row; `None` if a sort takes less time.
+    fn new(read: Range<usize>, length: usize, count: usize) -> Option<Selection> {
         let per_selected = match length {
             ..MIN_LENGTH => return None,
-            ..=MAX_SHORT_LENGTH => MIN_SHORT_LENGTH_PER_SELECTED,
-            _ => MIN_LENGTH_PER_SELECTED,
+            ..=MAX_SHORT_LENGTH => count * MIN_SHORT_LENGTH_PER_SELECTED,
+            _ => count * MIN_LENGTH_PER_SELECTED,
         };
         // A candidate has 32 bits for its position.
         if read.is_empty() || u32::try_from(length).is_err() {

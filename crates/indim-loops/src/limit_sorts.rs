@@ -4,35 +4,35 @@ use indim_graph::Size;
 
 use crate::loop_nest::{
     Access, BufferId, IndexCheck, InstructionKind, LoopNest, NestInstruction, SortedRange,
-    StandaloneInstruction, Store,
+    SortedRanges, StandaloneInstruction, Store,
 };
 
 /// Limits each sort to the positions that other nests read.
 pub(crate) fn limit_sorts(nests: &mut [LoopNest], checks: &[IndexCheck]) {
     for sorting in 0..nests.len() {
-        let Some(range) = read_range(nests, checks, &nests[sorting]) else { continue };
+        let Some(ranges) = read_ranges(nests, checks, &nests[sorting]) else { continue };
         let mut instructions = nests[sorting].instructions.to_vec();
         if let [NestInstruction { kind: InstructionKind::Standalone(sort), .. }] =
             &mut instructions[..]
             && let StandaloneInstruction::Sort { read, .. } = sort
         {
-            *read = range;
+            *read = ranges;
         }
         nests[sorting].instructions = instructions.into();
     }
 }
 
 /// The positions of a sort that nests read; `None` for another nest, and if all positions may be read.
-fn read_range(
+fn read_ranges(
     nests: &[LoopNest],
     checks: &[IndexCheck],
     sorting: &LoopNest,
-) -> Option<SortedRange> {
+) -> Option<SortedRanges> {
     let Some((StandaloneInstruction::Sort { axis, .. }, _)) = sorting.standalone_instruction()
     else {
         return None;
     };
-    let mut union = None;
+    let mut ranges = SortedRanges::WHOLE;
     for Store { target, .. } in &sorting.stores {
         let is_of_target = |access: &&Access| access.buffer == target.buffer;
         let is_temporary = matches!(target.buffer, BufferId::Temporary(_));
@@ -44,16 +44,15 @@ fn read_range(
         }
         for nest in nests {
             for access in nest.accesses.iter().filter(is_of_target) {
-                let range = range_of_access(nest, access, target, axis)?;
-                union = Some(union.map_or(range, |union| range.union(union)));
+                ranges.add(range_of_access(nest, access, target, axis)?)?;
             }
         }
     }
-    let is_whole = |range: &SortedRange| match (range, sorting.shape[axis]) {
-        (SortedRange::FromStart { start, end }, Size::Known(size)) => *start == 0 && *end == size,
-        (range, _) => *range == SortedRange::Whole,
+    let is_whole = |range: SortedRange| match (range, sorting.shape[axis]) {
+        (SortedRange::FromStart { start, end }, Size::Known(size)) => start == 0 && end == size,
+        _ => false,
     };
-    union.filter(|union| !is_whole(union))
+    (!ranges.ranges().any(is_whole)).then_some(ranges)
 }
 
 /// The positions along `axis` of a sorted array that `nest` reads by `access`; `None` if any may be read.

@@ -18,7 +18,7 @@ use indim_ops::{ArrayType, DType, Op, ReduceOp, ScatterOp, SearchSide};
 
 pub use crate::axis_index::{AxisIndex, AxisTerm, AxisTerms, SizeTerm, SizeTerms};
 use crate::sizes::Sizes;
-pub use crate::sorted_range::SortedRange;
+pub use crate::sorted_range::{SortedRange, SortedRanges};
 use crate::strides::{AxisStrides, zero_strides};
 
 /// An array that nests read or write.
@@ -226,7 +226,7 @@ pub enum StandaloneInstruction {
         /// The result: elements or positions.
         result: SortResult,
         /// The positions along the axis that are read, and must be stored.
-        read: SortedRange,
+        read: SortedRanges,
     },
     /// A binary search. Its operands are accesses: the table, which moves with the last axis of the nest, and
     /// the values, which move with the other axes, like the stores.

@@ -22,7 +22,7 @@ use indim_kernels::{
     sort_positions,
 };
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoopNest, SortedRange, StandaloneInstruction};
+use indim_loops::loop_nest::{Access, Local, LoopNest, SortedRanges, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, DTypeClass, bf16, c64, c128, f16};
@@ -37,7 +37,7 @@ pub(crate) struct Sort {
     descending: bool,
     result: SortResult,
     /// The positions along the axis that are read; no others need be stored.
-    read: SortedRange,
+    read: SortedRanges,
     /// Number of stores, which are the first operands of the nest.
     stores: usize,
     /// The operand and the element type of each key, the first most significant.
@@ -91,12 +91,10 @@ impl Sort {
         tile.clamp(1, rows.div_ceil(MIN_TILES).max(1)).next_multiple_of(self.rows_together(length))
     }
 
-    /// The selection that replaces a sort of rows of `length` elements; `None` if they are sorted.
-    fn selection(&self, length: usize) -> Option<Selection> {
-        match self.keys.len() {
-            1 => Selection::new(self.read.positions(length), length),
-            _ => None,
-        }
+    /// The selections that replace a sort of rows of `length` elements; none if they are sorted.
+    fn selections(&self, length: usize) -> Vec<Selection> {
+        let read: Vec<_> = self.read.ranges().map(|range| range.positions(length)).collect();
+        if self.keys.len() == 1 { Selection::of_ranges(&read, length) } else { Vec::new() }
     }
 
     /// Number of rows that are sorted together.
@@ -149,8 +147,10 @@ impl NestCode for Sort {
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
         let length = nest.shape[self.axis];
         let rows = self.rows_per_tile(nest.lines(self.axis), length, true);
-        if let Some(selection) = self.selection(length) {
-            return rows.saturating_mul(selection.row_bytes(self.key_bytes()));
+        let selections = self.selections(length);
+        if !selections.is_empty() {
+            let row_bytes = selections.iter().map(|it| it.row_bytes(self.key_bytes()));
+            return rows.saturating_mul(row_bytes.sum());
         }
         let block = rows.saturating_mul(length);
         let [of_block, of_row] = self.bytes_per_element();
@@ -208,8 +208,8 @@ struct BoundSort {
     outer_axes: Vec<(usize, Vec<isize>)>,
     rows: usize,
     rows_per_tile: usize,
-    /// The selection that replaces the sort of each row, if there is one.
-    selection: Option<Selection>,
+    /// The selections that replace the sort of each row; none if rows are sorted.
+    selections: Vec<Selection>,
     /// Whether blocks are copied row by row, and not column by column.
     is_by_rows: bool,
 }
@@ -233,7 +233,7 @@ impl BoundSort {
         let rows = outer_axes.iter().map(|(size, _)| size).product();
         BoundSort {
             length: shape[axis],
-            selection: sort.selection(shape[axis]),
+            selections: sort.selections(shape[axis]),
             rows_per_tile: sort.rows_per_tile(rows, shape[axis], !is_by_rows),
             sort,
             element_strides,
@@ -399,8 +399,8 @@ impl BoundNest for BoundSort {
         // the signed type of its width.
         unsafe {
             match self.sort.result {
-                _ if let Some(selection) = &self.selection => {
-                    for_sort_width!(dtype, self.select(selection, bases, tiles, &mut steps))?;
+                _ if !self.selections.is_empty() => {
+                    for_sort_width!(dtype, self.select(bases, tiles, &mut steps))?;
                 }
                 SortResult::Values => {
                     for_sort_width!(dtype, self.sort_values(bases, tiles, &mut steps))?;
@@ -416,6 +416,7 @@ impl BoundNest for BoundSort {
 
     fn count_bytes(&self, memory_use: &mut MemoryUse) {
         memory_use.add_allocation::<BoundSort>(1);
+        memory_use.add_allocation::<Selection>(self.selections.capacity());
         memory_use.add_allocation::<isize>(self.element_strides.capacity());
         memory_use.add_allocation::<(usize, Vec<isize>)>(self.outer_axes.capacity());
         self.outer_axes

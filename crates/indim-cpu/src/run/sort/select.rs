@@ -8,6 +8,23 @@ use indim_kernels::{RowSelection, Selection, SortElement, SortKey, SortProgress,
 
 use super::BoundSort;
 
+/// The elements selected from the rows of a tile.
+struct TileSelection<'s, T: SortElement> {
+    selection: &'s Selection,
+    rows: Vec<RowSelection<T::SortKey>>,
+    /// The positions of the elements, row by row.
+    positions: Vec<i64>,
+    elements: Vec<T::Storage>,
+}
+
+impl<'s, T: SortElement> TileSelection<'s, T> {
+    /// A selection from the rows of one tile after another.
+    fn new(selection: &'s Selection, rows_per_tile: usize) -> Self {
+        let rows = (0..rows_per_tile).map(|_| selection.rows()).collect();
+        TileSelection { selection, rows, positions: Vec::new(), elements: Vec::new() }
+    }
+}
+
 impl BoundSort {
     /// Selects elements of the rows of tiles, and stores them or their positions.
     ///
@@ -15,39 +32,60 @@ impl BoundSort {
     /// The obligations of [`super::BoundNest::run`], for `tiles`; the key has elements of the width of `T`.
     pub(super) unsafe fn select<T: SortElement>(
         &self,
-        selection: &Selection,
         bases: &Bases<'_>,
         tiles: Range<usize>,
         steps: &mut StepProgress<'_>,
     ) -> ControlFlow<()> {
-        let mut rows = Vec::new();
-        rows.resize_with(self.rows_per_tile, || selection.rows());
+        let selections = self.selections.iter();
+        let mut selections: Vec<TileSelection<'_, T>> =
+            selections.map(|it| TileSelection::new(it, self.rows_per_tile)).collect();
         let progress = &mut |items| steps.advance(items);
-        let (mut positions, mut elements): (Vec<i64>, Vec<T::Storage>) = Default::default();
         for tile in tiles {
             let tile = self.rows_of(tile);
             let keys = self.block(bases, self.sort.keys[0].0, tile.clone());
-            let rows = &mut rows[..tile.len()];
-            // SAFETY: the caller ensures readable rows.
-            unsafe { self.add_keys::<T>(selection, &keys, rows, progress)? }
-            positions.clear();
-            for row in rows {
-                selection.finish(row, &mut positions);
+            for selection in &mut selections {
+                // SAFETY: the caller ensures readable rows.
+                unsafe { self.select_from(&keys, selection, progress)? }
             }
-            let stores = (0..self.sort.stores).map(|store| self.block(bases, store, tile.clone()));
-            let mut stores = stores.map(|block| block.part(selection.read()));
-            // SAFETY: the caller ensures that the rows are readable in the keys, where all positions are those
-            // of elements, and writable in each store.
-            unsafe {
-                match self.sort.result {
-                    SortResult::Positions => {
-                        stores.try_for_each(|block| block.write(&positions, |at| at, progress))?;
-                    }
-                    SortResult::Values => {
-                        keys.gather::<T>(&positions, &mut elements);
-                        stores.try_for_each(|block| block.write(&elements, |it| it, progress))?;
+            for selection in &selections {
+                let stores = (0..self.sort.stores).map(|it| self.block(bases, it, tile.clone()));
+                for store in stores.map(|block| block.part(selection.selection.read())) {
+                    // SAFETY: the caller ensures that the rows are writable in each store.
+                    unsafe {
+                        match self.sort.result {
+                            SortResult::Positions => {
+                                store.write(&selection.positions, |it| it, progress)?;
+                            }
+                            SortResult::Values => {
+                                store.write(&selection.elements, |it| it, progress)?;
+                            }
+                        }
                     }
                 }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Selects elements of the rows of a tile.
+    ///
+    /// # Safety
+    /// The block has readable elements of type `T`.
+    unsafe fn select_from<T: SortElement>(
+        &self,
+        keys: &SortRows,
+        selected: &mut TileSelection<'_, T>,
+        progress: &mut SortProgress<'_>,
+    ) -> ControlFlow<()> {
+        let TileSelection { selection, rows, positions, elements } = selected;
+        let rows = &mut rows[..keys.rows.len()];
+        positions.clear();
+        // SAFETY: the caller ensures readable elements, and all positions are those of elements.
+        unsafe {
+            self.add_keys::<T>(selection, keys, rows, progress)?;
+            rows.iter_mut().for_each(|row| selection.finish(row, positions));
+            if self.sort.result == SortResult::Values {
+                keys.gather::<T>(positions, elements);
             }
         }
         ControlFlow::Continue(())
