@@ -7,7 +7,7 @@ pub(crate) const MAX_DISTINCT: usize = 64;
 const SLOTS: usize = 4 * MAX_DISTINCT;
 
 /// Items of a sample.
-const SAMPLE: usize = 64;
+pub(crate) const SAMPLE: usize = 64;
 
 /// Maximum number of distinct words in a sample of a list with [`MAX_DISTINCT`] of them: 41 are expected if
 /// all are equally frequent.
@@ -29,12 +29,12 @@ impl DistinctWords {
         DistinctWords { slots: [0; SLOTS], words, counts, len: 0 }
     }
 
-    /// Whether a sample of the list of `count` words suggests that few of them are distinct.
-    pub(crate) fn are_expected(count: usize, word: impl Fn(usize) -> u64) -> bool {
-        let mut sample = DistinctWords::new();
-        (0..count).step_by((count / SAMPLE).max(1)).all(|position| {
-            sample.add(word(position)).is_some() && sample.len <= MAX_DISTINCT_IN_SAMPLE
-        })
+    /// Whether a sample of a list suggests that few of its words are distinct.
+    pub(crate) fn are_expected(sample: &[u64; SAMPLE]) -> bool {
+        let mut distinct = DistinctWords::new();
+        sample
+            .iter()
+            .all(|&word| distinct.add(word).is_some() && distinct.len <= MAX_DISTINCT_IN_SAMPLE)
     }
 
     /// Counts an occurrence of `word`, and returns its number; `None` if there are too many words.

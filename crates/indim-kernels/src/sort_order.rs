@@ -4,10 +4,10 @@
 //! keys take a counting sort, others a radix sort, from the least significant digit on; a digit that is the
 //! same in all keys is skipped.
 
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, RangeInclusive};
 
 use crate::packed_words::WordPacking;
-use crate::sort_few::DistinctWords;
+use crate::sort_few::{DistinctWords, SAMPLE};
 use crate::sort_keys::SortKey;
 
 /// Minimum length of a list whose radix sort has digits of 11 bits, which need fewer passes but a larger
@@ -26,6 +26,10 @@ const COMPARISON_SORT_LENGTH_PER_BYTE: usize = 24;
 /// hundredth of a radix sort.
 const MIN_SAMPLED_LENGTH: usize = 2048;
 
+/// Bits of keys that are searched for equal keys. A radix sort of shorter keys takes one pass, and longer keys
+/// are no words.
+const COUNTED_BITS: RangeInclusive<u32> = 16..=u64::BITS;
+
 /// Items of a pass between two calls of the function that may stop a sort.
 pub(crate) const ITEMS_PER_CALL: usize = 1 << 14;
 
@@ -35,9 +39,9 @@ pub type SortProgress<'a> = dyn FnMut(usize) -> ControlFlow<()> + 'a;
 
 /// Upper bound of the passes of a sort over its items, with keys of `size` bytes.
 pub const fn max_passes(size: usize) -> usize {
-    // One pass looks for items out of order, up to two count distinct keys, one counts digits, one makes a
+    // One pass looks for items out of order, one counts distinct keys, one counts digits, one makes a
     // second list, and one may copy the items back.
-    6 + size
+    5 + size
 }
 
 /// Scratch memory of sorts, reused for several lists.
@@ -96,9 +100,7 @@ impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
         progress: &mut SortProgress<'_>,
     ) -> ControlFlow<()> {
         let is_done = are_sorted(items, key, progress)?
-            || are_few_expected(items, bits)
-                && (fill_few(items, key, bits, progress)?
-                    || self.sort_few(items, key, progress)?);
+            || are_few_expected(items, bits) && fill_few(items, key, bits, progress)?;
         if is_done { ControlFlow::Continue(()) } else { self.sort_any(items, key, progress) }
     }
 
@@ -270,10 +272,10 @@ impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
 /// Whether a sample of the items suggests that few words are distinct.
 fn are_few_expected<I: Copy, K: SortKey>(items: &[I], word: impl Fn(I) -> K) -> bool {
     items.len() >= MIN_SAMPLED_LENGTH
-        && K::BITS <= u64::BITS
-        && DistinctWords::are_expected(items.len(), |position| {
-            word(items[position]).word().unwrap_or_default()
-        })
+        && COUNTED_BITS.contains(&K::BITS)
+        && DistinctWords::are_expected(&core::array::from_fn(|index| {
+            word(items[items.len() / SAMPLE * index]).word().unwrap_or_default()
+        }))
 }
 
 /// Sorts items with few distinct `bits`: counts each, and writes the equal items one after another. Returns
@@ -292,15 +294,16 @@ fn fill_few<I: Copy, K: SortKey>(
                 return ControlFlow::Continue(false);
             };
             if number == found.len() {
-                found.push((key(item), item, number));
+                let key = key(item);
+                if found.iter().any(|&(found, ..)| found == key) {
+                    return ControlFlow::Continue(false);
+                }
+                found.push((key, item, number));
             }
         }
         call_after(part, progress)?;
     }
     found.sort_unstable_by_key(|&(key, ..)| key);
-    if found.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return ControlFlow::Continue(false);
-    }
     let mut rest = items;
     for (_, item, number) in found {
         let (filled, others) = rest.split_at_mut(distinct.count(number));

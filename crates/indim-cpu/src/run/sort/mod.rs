@@ -10,6 +10,7 @@
 mod columns;
 mod select;
 
+use core::convert::identity;
 use core::fmt;
 use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -18,8 +19,7 @@ use indim_executors::{Bases, BoundNest, KernelFallback, NestCode, StepProgress, 
 use indim_graph::SortResult;
 use indim_kernels::{
     ColumnRow, KeyedPosition, Selection, SortElement, SortKey, SortPosition, SortRows, SortScratch,
-    count_bytes, for_sort_element, for_sort_width, max_passes, position_column_bytes,
-    sort_positions,
+    count_bytes, for_sort_width, max_passes, position_column_bytes, sort_positions,
 };
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Local, LoopNest, SortedRanges, StandaloneInstruction};
@@ -29,6 +29,7 @@ use indim_ops::{DType, DTypeClass, bf16, c64, c128, f16};
 use indim_shape::sort_few_by_key;
 
 use columns::{ColumnSort, rows_together};
+use select::for_selected_width;
 
 /// A sort for arrays of any sizes.
 #[derive(Debug, Clone)]
@@ -94,7 +95,10 @@ impl Sort {
     /// The selections that replace a sort of rows of `length` elements; none if they are sorted.
     fn selections(&self, length: usize) -> Vec<Selection> {
         let read: Vec<_> = self.read.ranges().map(|range| range.positions(length)).collect();
-        if self.keys.len() == 1 { Selection::of_ranges(&read, length) } else { Vec::new() }
+        match self.keys[..] {
+            [(_, dtype)] if select::is_selected(dtype) => Selection::of_ranges(&read, length),
+            _ => Vec::new(),
+        }
     }
 
     /// Number of rows that are sorted together.
@@ -264,10 +268,10 @@ impl BoundSort {
         }
     }
 
-    /// The bits that are inverted in each key of the width of `T`: the sign of signed integers, and all for a
-    /// descending order.
-    fn mask<T: SortElement>(&self) -> T::SortKey {
-        let is_signed = self.sort.keys[0].1.class() == DTypeClass::Signed;
+    /// The bits that are inverted in each key of the width of `T`, for elements of type `dtype`: the sign of
+    /// signed integers, and all for a descending order.
+    fn mask<T: SortElement>(&self, dtype: DType) -> T::SortKey {
+        let is_signed = dtype.class() == DTypeClass::Signed;
         let sign = if is_signed { T::SortKey::SIGN } else { T::SortKey::default() };
         sign ^ if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() }
     }
@@ -282,7 +286,7 @@ impl BoundSort {
         tiles: Range<usize>,
         steps: &mut StepProgress<'_>,
     ) -> ControlFlow<()> {
-        let mask = self.mask::<T>();
+        let mask = self.mask::<T>(self.sort.keys[0].1);
         let progress = &mut |items| steps.advance(items);
         let (mut elements, mut scratch) = (Vec::new(), SortScratch::default());
         let dtype = self.sort.keys[0].1;
@@ -309,7 +313,7 @@ impl BoundSort {
                         let key = |element| T::key(element) ^ mask;
                         scratch.sort_elements(row, key, T::bits, progress)?;
                     }
-                    stores.try_for_each(|block| block.write(&elements, |it| it, progress))?;
+                    stores.try_for_each(|block| block.write(&elements, identity, progress))?;
                 }
             }
         }
@@ -333,8 +337,10 @@ impl BoundSort {
             for &(operand, dtype) in self.sort.keys.iter().rev() {
                 let block = self.block(bases, operand, rows.clone());
                 // SAFETY: the caller ensures that the rows of the tile are readable, with elements of the
-                // type of the access.
-                unsafe { for_sort_element!(dtype, self.sort_by(&block, &mut positions, steps))? }
+                // width of the access.
+                unsafe {
+                    for_sort_width!(dtype, self.sort_by(dtype, &block, &mut positions, steps))?;
+                }
             }
             let progress = &mut |items| steps.advance(items);
             for store in 0..self.sort.stores {
@@ -350,14 +356,15 @@ impl BoundSort {
     /// not sorted yet.
     ///
     /// # Safety
-    /// The block has readable elements of type `T`.
+    /// The block has readable elements of type `T`, of the width of `dtype`.
     unsafe fn sort_by<T: SortElement>(
         &self,
+        dtype: DType,
         block: &SortRows,
         positions: &mut Vec<impl SortPosition>,
         steps: &mut StepProgress<'_>,
     ) -> ControlFlow<()> {
-        let mask = if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
+        let mask = self.mask::<T>(dtype);
         let item = |position, element| KeyedPosition::new(T::key(element) ^ mask, position);
         let mut items = Vec::new();
         let progress = &mut |items| steps.advance(items);
@@ -400,7 +407,7 @@ impl BoundNest for BoundSort {
         unsafe {
             match self.sort.result {
                 _ if !self.selections.is_empty() => {
-                    for_sort_width!(dtype, self.select(bases, tiles, &mut steps))?;
+                    for_selected_width!(dtype, self.select(bases, tiles, &mut steps))?;
                 }
                 SortResult::Values => {
                     for_sort_width!(dtype, self.sort_values(bases, tiles, &mut steps))?;

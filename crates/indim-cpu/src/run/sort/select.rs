@@ -1,12 +1,39 @@
 //! Selections: sorts of which only some elements are read. Holds unsafe code.
 
+use core::convert::identity;
 use core::ops::{ControlFlow, Range};
 
 use indim_executors::{Bases, StepProgress};
 use indim_graph::SortResult;
 use indim_kernels::{RowSelection, Selection, SortElement, SortKey, SortProgress, SortRows};
 
+use indim_ops::{DType, DTypeClass};
+
 use super::BoundSort;
+
+/// Whether elements of this type are selected. A whole sort of elements of one byte takes one pass, and
+/// selections of complex numbers are rare.
+pub(super) fn is_selected(dtype: DType) -> bool {
+    dtype.class() != DTypeClass::Complex && dtype.size() > 1
+}
+
+/// Calls a method that is generic over a [`SortElement`] with the type of `$dtype`, of which elements are
+/// selected, but with the unsigned type of the same width for a signed integer.
+macro_rules! for_selected_width {
+    ($dtype:expr, $this:ident.$method:ident $arguments:tt) => {
+        match $dtype {
+            DType::I16 | DType::U16 => $this.$method::<u16> $arguments,
+            DType::I32 | DType::U32 => $this.$method::<u32> $arguments,
+            DType::I64 | DType::U64 => $this.$method::<u64> $arguments,
+            DType::F16 => $this.$method::<f16> $arguments,
+            DType::Bf16 => $this.$method::<bf16> $arguments,
+            DType::F32 => $this.$method::<f32> $arguments,
+            DType::F64 => $this.$method::<f64> $arguments,
+            _ => unreachable!("invariant: elements of other types are sorted"),
+        }
+    };
+}
+pub(super) use for_selected_width;
 
 /// The elements selected from the rows of a tile.
 struct TileSelection<'s, T: SortElement> {
@@ -50,15 +77,12 @@ impl BoundSort {
             for selection in &selections {
                 let stores = (0..self.sort.stores).map(|it| self.block(bases, it, tile.clone()));
                 for store in stores.map(|block| block.part(selection.selection.read())) {
+                    let TileSelection { positions, elements, .. } = selection;
                     // SAFETY: the caller ensures that the rows are writable in each store.
                     unsafe {
                         match self.sort.result {
-                            SortResult::Positions => {
-                                store.write(&selection.positions, |it| it, progress)?;
-                            }
-                            SortResult::Values => {
-                                store.write(&selection.elements, |it| it, progress)?;
-                            }
+                            SortResult::Positions => store.write(positions, identity, progress)?,
+                            SortResult::Values => store.write(elements, identity, progress)?,
                         }
                     }
                 }
@@ -102,7 +126,7 @@ impl BoundSort {
         rows: &mut [RowSelection<T::SortKey>],
         progress: &mut SortProgress<'_>,
     ) -> ControlFlow<()> {
-        let mask = self.mask::<T>();
+        let mask = self.mask::<T>(self.sort.keys[0].1);
         let mask = if selection.is_reversed() { mask ^ T::SortKey::MAX } else { mask };
         let mut keys = Vec::new();
         for part in selection.parts() {
