@@ -26,8 +26,8 @@ const COMPARISON_SORT_LENGTH_PER_BYTE: usize = 24;
 /// hundredth of a radix sort.
 const MIN_SAMPLED_LENGTH: usize = 2048;
 
-/// Bits of keys that are searched for equal keys. A radix sort of shorter keys takes one pass, and longer keys
-/// are no words.
+/// Bits of keys that are searched for equal keys. A radix sort of shorter keys takes one pass, and longer
+/// keys are no words.
 const COUNTED_BITS: RangeInclusive<u32> = 16..=u64::BITS;
 
 /// Items of a pass between two calls of the function that may stop a sort.

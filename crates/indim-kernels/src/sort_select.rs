@@ -55,7 +55,7 @@ impl Selection {
     fn new(read: Range<usize>, length: usize, count: usize) -> Option<Selection> {
         let per_selected = match length {
             ..MIN_LENGTH => return None,
-            ..=MAX_SHORT_LENGTH => count * MIN_SHORT_LENGTH_PER_SELECTED,
+            MIN_LENGTH..=MAX_SHORT_LENGTH => count * MIN_SHORT_LENGTH_PER_SELECTED,
             _ => count * MIN_LENGTH_PER_SELECTED,
         };
         // A candidate has 32 bits for its position.
