@@ -26,9 +26,9 @@ const COMPARISON_SORT_LENGTH_PER_BYTE: usize = 24;
 /// hundredth of a radix sort.
 const MIN_SAMPLED_LENGTH: usize = 2048;
 
-/// Bits of keys that are searched for equal keys. A radix sort of shorter keys takes one pass, and longer
-/// keys are no words.
-const COUNTED_BITS: RangeInclusive<u32> = 16..=u64::BITS;
+/// Bits of keys that are searched for equal keys. A radix sort of shorter keys takes at most two passes, and
+/// longer keys are no words.
+const COUNTED_BITS: RangeInclusive<u32> = u32::BITS..=u64::BITS;
 
 /// Items of a pass between two calls of the function that may stop a sort.
 pub(crate) const ITEMS_PER_CALL: usize = 1 << 14;
