@@ -8,7 +8,8 @@
 //! `run/float_environment.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`,
 //! `run/packed_constants.rs`, `run/repeated_run.rs`, `run/run_arrays.rs`, `run/scan.rs`,
 //! `run/scatter/bound.rs`, `run/scatter/fold.rs`, `run/scatter/only_update.rs`, `run/scratch.rs`,
-//! `run/search.rs`, `run/sort/columns.rs`, `run/sort/mod.rs`, `run/team.rs` and `run/threads.rs`.
+//! `run/search.rs`, `run/sort/columns.rs`, `run/sort/mod.rs`, `run/sort/select.rs`, `run/team.rs` and
+//! `run/threads.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod run;

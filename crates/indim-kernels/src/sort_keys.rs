@@ -16,7 +16,7 @@ pub trait SortKey: Copy + Ord + Default + BitXor<Output = Self> + Send + 'static
     /// The sign bit: `key ^ SIGN` compares like the signed integer with the bits of `key`.
     const SIGN: Self;
     /// A key with a position, ordered by the key and then by the position.
-    type WithPosition: Copy + Ord + 'static;
+    type WithPosition: Copy + Ord + core::fmt::Debug + 'static;
 
     /// The key as a 64-bit number; `None` for longer keys.
     fn word(self) -> Option<u64>;
@@ -24,11 +24,17 @@ pub trait SortKey: Copy + Ord + Default + BitXor<Output = Self> + Send + 'static
     /// The digit for a radix sort: `bits` bits from bit `shift` on.
     fn digit(self, shift: u32, bits: u32) -> usize;
 
+    /// The least and the greatest key whose digits from bit `shift` on are `digit`.
+    fn bounds_of_digit(digit: usize, shift: u32) -> [Self; 2];
+
     /// The key with a position.
     fn with_position(self, position: u32) -> Self::WithPosition;
 
     /// The position.
     fn position(with_position: Self::WithPosition) -> usize;
+
+    /// The key without its position.
+    fn key(with_position: Self::WithPosition) -> Self;
 }
 
 macro_rules! keys {
@@ -50,6 +56,12 @@ macro_rules! keys {
             }
 
             #[inline(always)]
+            fn bounds_of_digit(digit: usize, shift: u32) -> [$type; 2] {
+                let least = (digit as $type) << shift;
+                [least, least | ((1 << shift) - 1)]
+            }
+
+            #[inline(always)]
             fn with_position(self, position: u32) -> $wide {
                 $wide::from(self) << 32 | $wide::from(position)
             }
@@ -57,6 +69,11 @@ macro_rules! keys {
             #[inline(always)]
             fn position(with_position: $wide) -> usize {
                 with_position as u32 as usize
+            }
+
+            #[inline(always)]
+            fn key(with_position: $wide) -> $type {
+                (with_position >> 32) as $type
             }
         }
     )* };
@@ -81,6 +98,12 @@ impl SortKey for u128 {
     }
 
     #[inline(always)]
+    fn bounds_of_digit(digit: usize, shift: u32) -> [u128; 2] {
+        let least = (digit as u128) << shift;
+        [least, least | ((1 << shift) - 1)]
+    }
+
+    #[inline(always)]
     fn with_position(self, position: u32) -> (u128, u32) {
         (self, position)
     }
@@ -88,6 +111,11 @@ impl SortKey for u128 {
     #[inline(always)]
     fn position((_, position): (u128, u32)) -> usize {
         position as usize
+    }
+
+    #[inline(always)]
+    fn key((key, _): (u128, u32)) -> u128 {
+        key
     }
 }
 
@@ -98,6 +126,9 @@ pub trait SortElement: Element {
 
     /// The key of an element, from its representation in memory.
     fn key(storage: Self::Storage) -> Self::SortKey;
+
+    /// The bits of an element.
+    fn bits(storage: Self::Storage) -> Self::SortKey;
 }
 
 impl SortElement for bool {
@@ -106,6 +137,11 @@ impl SortElement for bool {
     #[inline(always)]
     fn key(storage: u8) -> u8 {
         u8::from(storage != 0)
+    }
+
+    #[inline(always)]
+    fn bits(storage: u8) -> u8 {
+        storage
     }
 }
 
@@ -116,6 +152,11 @@ macro_rules! unsigned {
 
             #[inline(always)]
             fn key(storage: $type) -> $type {
+                storage
+            }
+
+            #[inline(always)]
+            fn bits(storage: $type) -> $type {
                 storage
             }
         }
@@ -130,6 +171,11 @@ macro_rules! signed {
             #[inline(always)]
             fn key(storage: $type) -> $key {
                 storage as $key ^ (1 << ($key::BITS - 1))
+            }
+
+            #[inline(always)]
+            fn bits(storage: $type) -> $key {
+                storage as $key
             }
         }
     )* };
@@ -151,6 +197,11 @@ macro_rules! floats {
                 let number = if magnitude == 0 { SIGN } else { bits ^ (negative | SIGN) };
                 if magnitude > INFINITY { $key::MAX } else { number }
             }
+
+            #[inline(always)]
+            fn bits(storage: $type) -> $key {
+                storage.to_bits()
+            }
         }
     )* };
 }
@@ -163,6 +214,12 @@ macro_rules! complexes {
             #[inline(always)]
             fn key(storage: $type) -> $key {
                 let [re, im] = [storage.re, storage.im].map(|part| $key::from($component::key(part)));
+                re << ($key::BITS / 2) | im
+            }
+
+            #[inline(always)]
+            fn bits(storage: $type) -> $key {
+                let [re, im] = [storage.re, storage.im].map(|part| $key::from($component::bits(part)));
                 re << ($key::BITS / 2) | im
             }
         }
@@ -178,3 +235,50 @@ floats! {
     f64 u64 f64::INFINITY.to_bits();
 }
 complexes!(c64 f32 u64; c128 f64 u128;);
+
+/// Calls a method that is generic over a [`SortElement`] with the type of `$dtype`. The types `bf16`, `c64`,
+/// `c128`, `f16` and `DType` must be in scope.
+#[macro_export]
+macro_rules! for_sort_element {
+    ($dtype:expr, $this:ident.$method:ident $arguments:tt) => {
+        match $dtype {
+            DType::Bool => $this.$method::<bool> $arguments,
+            DType::I8 => $this.$method::<i8> $arguments,
+            DType::I16 => $this.$method::<i16> $arguments,
+            DType::I32 => $this.$method::<i32> $arguments,
+            DType::I64 => $this.$method::<i64> $arguments,
+            DType::U8 => $this.$method::<u8> $arguments,
+            DType::U16 => $this.$method::<u16> $arguments,
+            DType::U32 => $this.$method::<u32> $arguments,
+            DType::U64 => $this.$method::<u64> $arguments,
+            DType::F16 => $this.$method::<f16> $arguments,
+            DType::Bf16 => $this.$method::<bf16> $arguments,
+            DType::F32 => $this.$method::<f32> $arguments,
+            DType::F64 => $this.$method::<f64> $arguments,
+            DType::C64 => $this.$method::<c64> $arguments,
+            DType::C128 => $this.$method::<c128> $arguments,
+            _ => unreachable!("invariant: no sort takes storage types"),
+        }
+    };
+}
+
+/// Like [`for_sort_element`], but with the unsigned type of the same width for a signed integer.
+#[macro_export]
+macro_rules! for_sort_width {
+    ($dtype:expr, $this:ident.$method:ident $arguments:tt) => {
+        match $dtype {
+            DType::Bool => $this.$method::<bool> $arguments,
+            DType::I8 | DType::U8 => $this.$method::<u8> $arguments,
+            DType::I16 | DType::U16 => $this.$method::<u16> $arguments,
+            DType::I32 | DType::U32 => $this.$method::<u32> $arguments,
+            DType::I64 | DType::U64 => $this.$method::<u64> $arguments,
+            DType::F16 => $this.$method::<f16> $arguments,
+            DType::Bf16 => $this.$method::<bf16> $arguments,
+            DType::F32 => $this.$method::<f32> $arguments,
+            DType::F64 => $this.$method::<f64> $arguments,
+            DType::C64 => $this.$method::<c64> $arguments,
+            DType::C128 => $this.$method::<c128> $arguments,
+            _ => unreachable!("invariant: no sort takes storage types"),
+        }
+    };
+}

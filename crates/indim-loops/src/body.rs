@@ -9,7 +9,7 @@ use indim_ops::{DType, conversion_through};
 use crate::interner::Interner;
 use crate::loop_nest::{
     Access, AxisIndex, BufferId, Control, InstructionKind, Local, LoopNest, NestInstruction,
-    NestReduction, StandaloneInstruction, Store, SymbolicType,
+    NestReduction, SortedRanges, StandaloneInstruction, Store, SymbolicType,
 };
 use crate::lower::Buffers;
 use crate::materialize::{Materialized, NestValues, computed_values};
@@ -114,6 +114,7 @@ impl NestBuilder<'_> {
                     axis,
                     descending,
                     result,
+                    read: SortedRanges::WHOLE,
                 })
             }
             NodeKind::SearchSorted { side } => {

@@ -11,11 +11,13 @@
 //! - `dense_nest.rs`: coalesced axes of nests over whole dense arrays, computed once for all sizes;
 //! - `input_axes.rs`: the axes of inputs that move with the axes of outputs, for NumPy's `order="K"`;
 //! - `interner.rs`: interner: distinct items, each with an index;
+//! - `limit_sorts.rs`: limits of sorts to the positions that later nests read;
 //! - `memory_use.rs`: memory use of graphs and loop nests;
 //! - `replace.rs`: outputs that may overwrite an input;
 //! - `resize.rs`: nests with concrete sizes for their symbols;
 //! - `scratch.rs`: placement of temporaries and counters of a run in one arena, which reuses memory;
 //! - `sizes.rs`: the sizes of symbols;
+//! - `sorted_range.rs`: ranges of sorted axes;
 //! - `unroll.rs`: reductions along short axes as nests without a reduced axis;
 //! - `whole_copies.rs`: copies between an input or output and a temporary, which a run may leave out.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -28,6 +30,7 @@ pub mod dense_nest;
 pub mod groups;
 pub mod input_axes;
 mod interner;
+mod limit_sorts;
 pub mod loop_nest;
 mod lower;
 mod materialize;
@@ -36,6 +39,7 @@ pub mod replace;
 pub mod resize;
 pub mod scratch;
 mod sizes;
+mod sorted_range;
 pub mod strides;
 pub mod unroll;
 mod value_source;

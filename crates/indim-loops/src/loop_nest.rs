@@ -18,6 +18,7 @@ use indim_ops::{ArrayType, DType, Op, ReduceOp, ScatterOp, SearchSide};
 
 pub use crate::axis_index::{AxisIndex, AxisTerm, AxisTerms, SizeTerm, SizeTerms};
 use crate::sizes::Sizes;
+pub use crate::sorted_range::{SortedRange, SortedRanges};
 use crate::strides::{AxisStrides, zero_strides};
 
 /// An array that nests read or write.
@@ -224,6 +225,8 @@ pub enum StandaloneInstruction {
         descending: bool,
         /// The result: elements or positions.
         result: SortResult,
+        /// The positions along the axis that are read, and must be stored.
+        read: SortedRanges,
     },
     /// A binary search. Its operands are accesses: the table, which moves with the last axis of the nest, and
     /// the values, which move with the other axes, like the stores.
@@ -450,9 +453,10 @@ impl NestInstruction {
             StandaloneInstruction::Scatter { op, axis, mode, .. } => {
                 write!(formatter, "scatter_{op}.{mode}.{} along i{axis}", self.dtype)?;
             }
-            StandaloneInstruction::Sort { axis, descending, result } => {
+            StandaloneInstruction::Sort { axis, descending, result, read } => {
                 let order = if descending { "descending" } else { "ascending" };
-                write!(formatter, "sort.{order}.{result}.{} along i{axis}", self.operand_dtype)?;
+                let dtype = self.operand_dtype;
+                write!(formatter, "sort.{order}.{result}.{dtype} along i{axis}{read}")?;
             }
             StandaloneInstruction::SearchSorted { side } => {
                 write!(formatter, "search_sorted.{side}.{}", self.operand_dtype)?;

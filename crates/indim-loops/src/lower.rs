@@ -11,6 +11,7 @@ use indim_graph::{Array, Graph, NodeKind, ShapedGraph, Size, ValueId, expand_for
 use indim_ops::DType;
 
 use crate::interner::Interner;
+use crate::limit_sorts::limit_sorts;
 use crate::loop_nest::{BufferId, Control, LoopNest, LoopNests};
 use crate::{body, checks, materialize};
 
@@ -74,9 +75,10 @@ fn lower_expanded(
         if on_nest(&nest).is_break() {
             return None;
         }
-        nests.push(Arc::new(nest));
+        nests.push(nest);
     }
     let checks = checks::checks(graph, &materialized, &mut buffers);
+    limit_sorts(&mut nests, &checks);
     let type_of = |&value: &ValueId| body::type_of(graph, value);
     Some(LoopNests {
         checks,
@@ -86,7 +88,7 @@ fn lower_expanded(
         temporaries: buffers.temporaries.items().iter().map(type_of).collect(),
         constants: buffers.constants.items().iter().map(|&value| array_of(graph, value)).collect(),
         counters: buffers.counters.into_items(),
-        nests,
+        nests: nests.into_iter().map(Arc::new).collect(),
     })
 }
 

@@ -10,13 +10,12 @@ use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode, StepProgress, TileProgress};
+use indim_kernels::{SortElement, SortKey, for_sort_element};
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{DType, SearchSide, bf16, c64, c128, f16};
-
-use super::sort::keys::{SortElement, SortKey, for_sort_element};
 
 /// A search for arrays of any sizes.
 #[derive(Debug, Clone, Copy)]

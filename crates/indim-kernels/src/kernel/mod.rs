@@ -20,7 +20,8 @@
 //! - `row_fold.rs`: the reduction tree over rows of contiguous elements;
 //! - `arg_reduce.rs`: argmax and argmin;
 //! - `strided.rs`: copies of every second, third or fourth element to a dense block;
-//! - `sort_columns.rs`: sorts of several columns together; `exchange.rs`: the exchanges of their networks.
+//! - `sort_columns.rs`: sorts of several columns together; `exchange.rs`: the exchanges of their networks;
+//! - `sort_rows.rs`: rows of an operand of a sort in memory.
 
 pub(crate) mod arg_reduce;
 pub(crate) mod block;
@@ -32,6 +33,7 @@ pub(crate) mod row_fold;
 pub(crate) mod shells;
 mod signs;
 pub(crate) mod sort_columns;
+pub(crate) mod sort_rows;
 pub(crate) mod strided;
 mod table;
 mod widened;

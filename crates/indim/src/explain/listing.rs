@@ -93,10 +93,11 @@ impl Listing<'_> {
                 axis,
                 descending,
                 result,
+                read,
             }) => {
                 let order = if descending { "descending " } else { "" };
                 let keys = operands.join(", ");
-                return format!("sort({keys} for i{axis}: {order}{result})");
+                return format!("sort({keys} for i{axis}: {order}{result}{read})");
             }
             InstructionKind::Standalone(StandaloneInstruction::SearchSorted { side }) => {
                 format!("searchsorted.{side}")

@@ -1,10 +1,10 @@
 //! Sorts of short rows, several rows together: each row is a column of a sorting network. Holds unsafe code.
 
-use indim_kernels::{COLUMN_BYTES, ColumnOrder, ColumnRow, SortColumnsFn, sort_columns_function};
+use indim_kernels::{
+    COLUMN_BYTES, ColumnOrder, ColumnRow, SortColumnsFn, SortElement, SortRows,
+    sort_columns_function,
+};
 use indim_ops::{DType, Level};
-
-use super::Block;
-use super::keys::SortElement;
 
 /// Maximum elements of a row, whose columns, of 64 bytes an element, stay in L1 or L2. At this length a
 /// network takes 1.5 to 6 nanoseconds an element, and a radix sort 3 to 20; both the least for the narrowest
@@ -56,8 +56,8 @@ impl ColumnSort {
     /// - all blocks have the same number of rows, at most [`rows_together`], of the length of this sort.
     pub(super) unsafe fn sort<T: SortElement>(
         &mut self,
-        keys: &Block,
-        stores: impl Iterator<Item = Block>,
+        keys: &SortRows,
+        stores: impl Iterator<Item = SortRows>,
     ) -> bool {
         if are_few(keys.rows.len(), size_of::<T::Storage>()) {
             return false;
@@ -79,59 +79,5 @@ impl ColumnSort {
             unsafe { store.write_columns::<T>(self.positions.as_ptr().cast::<T::Storage>()) }
         }
         is_sorted
-    }
-}
-
-impl Block {
-    /// Copies the element at `position` of row `row` to `columns[position][row]`.
-    ///
-    /// # Safety
-    /// - each row has readable elements of type `T`;
-    /// - `columns` has room for a [`ColumnRow`] for each position.
-    unsafe fn read_columns<T: SortElement>(&self, columns: *mut T::Storage) {
-        self.visit_columns::<T::Storage>(|column, from| {
-            // SAFETY: `visit_columns` passes the elements of the rows and the indices of `columns`, all of
-            // which the caller ensures are valid.
-            unsafe {
-                let stored = from.cast::<T::Storage>().read_unaligned();
-                columns.add(column).write(T::from_storage(stored).to_storage());
-            }
-        });
-    }
-
-    /// Copies `columns[position][row]` to the element at `position` of row `row`.
-    ///
-    /// # Safety
-    /// - each row has writable elements of type `T`;
-    /// - `columns` has a [`ColumnRow`] for each position.
-    unsafe fn write_columns<T: SortElement>(&self, columns: *const T::Storage) {
-        self.visit_columns::<T::Storage>(|column, to| {
-            // SAFETY: like in `read_columns`, with reads and writes exchanged.
-            unsafe { to.cast::<T::Storage>().write_unaligned(columns.add(column).read()) }
-        });
-    }
-
-    /// Calls `each` with the index of each element in rows of columns, and its address.
-    #[inline(always)]
-    fn visit_columns<S>(&self, mut each: impl FnMut(usize, *mut u8)) {
-        let width = COLUMN_BYTES / size_of::<S>();
-        let size = size_of::<S>() as isize;
-        let is_dense = self.rows.windows(2).all(|pair| pair[1] == pair[0].wrapping_offset(size));
-        if is_dense && let Some(&first) = self.rows.first() {
-            for position in 0..self.length {
-                let first = first.wrapping_offset(self.element_stride * position as isize);
-                // A constant stride lets the compiler use vectors.
-                for row in 0..self.rows.len() {
-                    each(position * width + row, first.wrapping_offset(size * row as isize));
-                }
-            }
-            return;
-        }
-        for (row, first) in self.rows.iter().enumerate() {
-            for position in 0..self.length {
-                let offset = self.element_stride.wrapping_mul(position as isize);
-                each(position * width + row, first.wrapping_offset(offset));
-            }
-        }
     }
 }

@@ -1,15 +1,16 @@
 //! Sorts: nests that sort along an axis. No executor compiles them. Holds unsafe code.
 //!
-//! - `keys.rs`: dispatch by element type;
-//! - `columns.rs`: sorts of several short rows together.
+//! - `columns.rs`: sorts of several short rows together;
+//! - `select.rs`: selections of some elements of sorted rows.
 //!
 //! A row is the elements along the sorted axis. A tile is a block of rows, which is copied to dense memory,
 //! sorted row by row, or several rows together, and written. The sort is stable, so every algorithm and
 //! every number of threads gives the same bits.
 
 mod columns;
-pub(crate) mod keys;
+mod select;
 
+use core::convert::identity;
 use core::fmt;
 use core::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -17,18 +18,18 @@ use std::sync::Arc;
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode, StepProgress, TileProgress};
 use indim_graph::SortResult;
 use indim_kernels::{
-    ColumnRow, KeyedPosition, SortPosition, SortScratch, count_bytes, max_passes,
-    position_column_bytes, sort_positions,
+    ColumnRow, KeyedPosition, Selection, SortElement, SortKey, SortPosition, SortRows, SortScratch,
+    count_bytes, for_sort_width, max_passes, position_column_bytes, sort_positions,
 };
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
+use indim_loops::loop_nest::{Access, Local, LoopNest, SortedRanges, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, DTypeClass, bf16, c64, c128, f16};
 use indim_shape::sort_few_by_key;
 
 use columns::{ColumnSort, rows_together};
-use keys::{SortElement, SortKey, for_sort_element, for_sort_width};
+use select::for_selected_width;
 
 /// A sort for arrays of any sizes.
 #[derive(Debug, Clone)]
@@ -36,6 +37,8 @@ pub(crate) struct Sort {
     axis: usize,
     descending: bool,
     result: SortResult,
+    /// The positions along the axis that are read; no others need be stored.
+    read: SortedRanges,
     /// Number of stores, which are the first operands of the nest.
     stores: usize,
     /// The operand and the element type of each key, the first most significant.
@@ -54,9 +57,6 @@ const MAX_COLUMNS_BYTES: usize = 4 << 20;
 /// Minimum number of tiles, so that several threads have work. A nest with fewer rows gets one tile per row.
 const MIN_TILES: usize = 8;
 
-/// Elements that a pass reads or writes between two looks at the progress: a fraction of a millisecond.
-const PART_ELEMENTS: usize = 1 << 14;
-
 /// Passes over the elements of a row in addition to those of its sort: reads, writes, and lists of positions.
 const OTHER_PASSES: usize = 5;
 
@@ -66,7 +66,7 @@ const BYTES_PER_ELEMENT: usize = 100;
 impl Sort {
     /// Returns `None` for a nest that is not a sort.
     pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
-        let (StandaloneInstruction::Sort { axis, descending, result }, instruction) =
+        let (StandaloneInstruction::Sort { axis, descending, result, read }, instruction) =
             nest.standalone_instruction()?
         else {
             return None;
@@ -77,7 +77,7 @@ impl Sort {
             Some((stores + access, nest.accesses[access].array_type.dtype))
         };
         let keys = instruction.operands.iter().map(key).collect::<Option<_>>()?;
-        Some(Arc::new(Sort { axis, descending, result, stores, keys }))
+        Some(Arc::new(Sort { axis, descending, result, read, stores, keys }))
     }
 
     /// Number of rows of a tile. `is_strided` tells whether elements adjacent in memory are in different
@@ -90,6 +90,15 @@ impl Sort {
             tile = tile.max((COLUMN_BYTES / size).min(max));
         }
         tile.clamp(1, rows.div_ceil(MIN_TILES).max(1)).next_multiple_of(self.rows_together(length))
+    }
+
+    /// The selections that replace a sort of rows of `length` elements; none if they are sorted.
+    fn selections(&self, length: usize) -> Vec<Selection> {
+        let read: Vec<_> = self.read.ranges().map(|range| range.positions(length)).collect();
+        match self.keys[..] {
+            [(_, dtype)] if select::is_selected(dtype) => Selection::of_ranges(&read, length),
+            _ => Vec::new(),
+        }
     }
 
     /// Number of rows that are sorted together.
@@ -141,7 +150,13 @@ impl NestCode for Sort {
 
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
         let length = nest.shape[self.axis];
-        let block = self.rows_per_tile(nest.lines(self.axis), length, true).saturating_mul(length);
+        let rows = self.rows_per_tile(nest.lines(self.axis), length, true);
+        let selections = self.selections(length);
+        if !selections.is_empty() {
+            let row_bytes = selections.iter().map(|it| it.row_bytes(self.key_bytes()));
+            return rows.saturating_mul(row_bytes.sum());
+        }
+        let block = rows.saturating_mul(length);
         let [of_block, of_row] = self.bytes_per_element();
         let bytes = block.saturating_mul(of_block);
         let counts = count_bytes(length, self.key_bytes());
@@ -169,8 +184,8 @@ impl NestCode for Sort {
         let order = if self.descending { "descending " } else { "" };
         for store in &nest.stores {
             let (result, target) = (self.result, describe(&store.target));
-            let keys = keys.join(", ");
-            writeln!(formatter, "sort {keys} along i{}: {order}{result} -> {target}", self.axis)?;
+            let (keys, axis, read) = (keys.join(", "), self.axis, self.read);
+            writeln!(formatter, "sort {keys} along i{axis}: {order}{result}{read} -> {target}")?;
         }
         Ok(())
     }
@@ -197,6 +212,8 @@ struct BoundSort {
     outer_axes: Vec<(usize, Vec<isize>)>,
     rows: usize,
     rows_per_tile: usize,
+    /// The selections that replace the sort of each row; none if rows are sorted.
+    selections: Vec<Selection>,
     /// Whether blocks are copied row by row, and not column by column.
     is_by_rows: bool,
 }
@@ -220,6 +237,7 @@ impl BoundSort {
         let rows = outer_axes.iter().map(|(size, _)| size).product();
         BoundSort {
             length: shape[axis],
+            selections: sort.selections(shape[axis]),
             rows_per_tile: sort.rows_per_tile(rows, shape[axis], !is_by_rows),
             sort,
             element_strides,
@@ -240,9 +258,9 @@ impl BoundSort {
     }
 
     /// The rows of an operand.
-    fn block(&self, bases: &Bases<'_>, operand: usize, rows: Range<usize>) -> Block {
+    fn block(&self, bases: &Bases<'_>, operand: usize, rows: Range<usize>) -> SortRows {
         let first = |row| bases.operands[operand].wrapping_offset(self.offset(operand, row));
-        Block {
+        SortRows {
             rows: rows.map(first).collect(),
             length: self.length,
             element_stride: self.element_strides[operand],
@@ -250,8 +268,15 @@ impl BoundSort {
         }
     }
 
-    /// Sorts the rows of tiles and stores their elements. With `is_signed` the elements are signed integers
-    /// of the width of `T`.
+    /// The bits that are inverted in each key of the width of `T`, for elements of type `dtype`: the sign of
+    /// signed integers, and all for a descending order.
+    fn mask<T: SortElement>(&self, dtype: DType) -> T::SortKey {
+        let is_signed = dtype.class() == DTypeClass::Signed;
+        let sign = if is_signed { T::SortKey::SIGN } else { T::SortKey::default() };
+        sign ^ if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() }
+    }
+
+    /// Sorts the rows of tiles and stores their elements.
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`], for `tiles`; the key has elements of the width of `T`.
@@ -259,12 +284,10 @@ impl BoundSort {
         &self,
         bases: &Bases<'_>,
         tiles: Range<usize>,
-        is_signed: bool,
         steps: &mut StepProgress<'_>,
     ) -> ControlFlow<()> {
-        let sign = if is_signed { T::SortKey::SIGN } else { T::SortKey::default() };
-        let mask =
-            sign ^ if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
+        let mask = self.mask::<T>(self.sort.keys[0].1);
+        let progress = &mut |items| steps.advance(items);
         let (mut elements, mut scratch) = (Vec::new(), SortScratch::default());
         let dtype = self.sort.keys[0].1;
         let mut columns = ColumnSort::new(dtype, self.sort.descending, self.length);
@@ -285,12 +308,12 @@ impl BoundSort {
                     if columns.as_mut().is_some_and(|it| it.sort::<T>(&keys, stores.clone())) {
                         continue;
                     }
-                    keys.read::<T, _>(&mut elements, |_, element| element, steps)?;
+                    keys.read::<T, _>(&mut elements, |_, element| element, progress)?;
                     for row in elements.chunks_exact_mut(self.length) {
                         let key = |element| T::key(element) ^ mask;
-                        scratch.sort(row, key, &mut |items| steps.advance(items))?;
+                        scratch.sort_elements(row, key, T::bits, progress)?;
                     }
-                    stores.try_for_each(|block| block.write(&elements, |it| it, steps))?;
+                    stores.try_for_each(|block| block.write(&elements, identity, progress))?;
                 }
             }
         }
@@ -314,13 +337,16 @@ impl BoundSort {
             for &(operand, dtype) in self.sort.keys.iter().rev() {
                 let block = self.block(bases, operand, rows.clone());
                 // SAFETY: the caller ensures that the rows of the tile are readable, with elements of the
-                // type of the access.
-                unsafe { for_sort_element!(dtype, self.sort_by(&block, &mut positions, steps))? }
+                // width of the access.
+                unsafe {
+                    for_sort_width!(dtype, self.sort_by(dtype, &block, &mut positions, steps))?;
+                }
             }
+            let progress = &mut |items| steps.advance(items);
             for store in 0..self.sort.stores {
                 let block = self.block(bases, store, rows.clone());
                 // SAFETY: the caller ensures that the rows of the tile are writable in each store.
-                unsafe { block.write(&positions, |position| position.get() as i64, steps)? }
+                unsafe { block.write(&positions, |position| position.get() as i64, progress)? }
             }
         }
         ControlFlow::Continue(())
@@ -330,128 +356,26 @@ impl BoundSort {
     /// not sorted yet.
     ///
     /// # Safety
-    /// The block has readable elements of type `T`.
+    /// The block has readable elements of type `T`, of the width of `dtype`.
     unsafe fn sort_by<T: SortElement>(
         &self,
-        block: &Block,
+        dtype: DType,
+        block: &SortRows,
         positions: &mut Vec<impl SortPosition>,
         steps: &mut StepProgress<'_>,
     ) -> ControlFlow<()> {
-        let mask = if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
+        let mask = self.mask::<T>(dtype);
         let item = |position, element| KeyedPosition::new(T::key(element) ^ mask, position);
         let mut items = Vec::new();
-        // SAFETY: the caller ensures that the block has readable elements of type `T`.
-        unsafe { block.read::<T, _>(&mut items, item, steps)? }
         let progress = &mut |items| steps.advance(items);
+        // SAFETY: the caller ensures that the block has readable elements of type `T`.
+        unsafe { block.read::<T, _>(&mut items, item, progress)? }
         sort_positions(&mut items, self.length, positions, progress)
     }
 
     fn rows_of(&self, tile: usize) -> Range<usize> {
         let first = tile * self.rows_per_tile;
         first..(first + self.rows_per_tile).min(self.rows)
-    }
-}
-
-/// Calls `run` with parts of `0..count`, until `steps` stops the run. A part takes about a millisecond.
-fn in_parts(
-    count: usize,
-    steps: &mut StepProgress<'_>,
-    mut run: impl FnMut(Range<usize>),
-) -> ControlFlow<()> {
-    for first in (0..count).step_by(PART_ELEMENTS) {
-        let part = first..count.min(first + PART_ELEMENTS);
-        run(part.clone());
-        steps.advance(part.len())?;
-    }
-    ControlFlow::Continue(())
-}
-
-/// Rows of an operand.
-struct Block {
-    /// The first element of each row.
-    rows: Vec<*mut u8>,
-    length: usize,
-    /// Stride in bytes along a row.
-    element_stride: isize,
-    is_by_rows: bool,
-}
-
-impl Block {
-    /// Replaces `elements` by those of the rows, after `map`, which also takes the position in the row; any
-    /// nonzero byte of a `bool` becomes 1.
-    ///
-    /// # Safety
-    /// Each row has `length` readable elements of type `T`.
-    #[inline(always)]
-    unsafe fn read<T: SortElement, M: Copy + Default>(
-        &self,
-        elements: &mut Vec<M>,
-        map: impl Fn(usize, T::Storage) -> M,
-        steps: &mut StepProgress<'_>,
-    ) -> ControlFlow<()> {
-        let count = self.rows.len() * self.length;
-        elements.clear();
-        elements.reserve_exact(count);
-        in_parts(count, steps, |part| elements.resize(part.end, M::default()))?;
-        self.visit(size_of::<T>(), steps, |row, position, from| {
-            // SAFETY: `visit` passes the elements of the rows, which the caller ensures are readable.
-            let stored = unsafe { from.cast::<T::Storage>().read_unaligned() };
-            let element = map(position, T::from_storage(stored).to_storage());
-            elements[row * self.length + position] = element;
-        })
-    }
-
-    /// Writes dense elements to the rows, after `map`.
-    ///
-    /// # Safety
-    /// Each row has `length` writable elements of type `S`.
-    unsafe fn write<M: Copy, S: Copy>(
-        &self,
-        elements: &[M],
-        map: impl Fn(M) -> S,
-        steps: &mut StepProgress<'_>,
-    ) -> ControlFlow<()> {
-        self.visit(size_of::<S>(), steps, |row, position, to| {
-            let element = map(elements[row * self.length + position]);
-            // SAFETY: `visit` passes the elements of the rows, which the caller ensures are writable.
-            unsafe { to.cast::<S>().write_unaligned(element) }
-        })
-    }
-
-    /// Calls `each` with the row, the position and the address of each element, until `steps` stops the run.
-    #[inline(always)]
-    fn visit(
-        &self,
-        size: usize,
-        steps: &mut StepProgress<'_>,
-        mut each: impl FnMut(usize, usize, *mut u8),
-    ) -> ControlFlow<()> {
-        if !self.is_by_rows {
-            return in_parts(self.length, steps, |part| {
-                for position in part {
-                    let offset = self.element_stride.wrapping_mul(position as isize);
-                    for (row, first) in self.rows.iter().enumerate() {
-                        each(row, position, first.wrapping_offset(offset));
-                    }
-                }
-            });
-        }
-        for (row, &first) in self.rows.iter().enumerate() {
-            in_parts(self.length, steps, |part| {
-                let mut visit_elements = |stride: isize| {
-                    for position in part.clone() {
-                        let offset = stride.wrapping_mul(position as isize);
-                        each(row, position, first.wrapping_offset(offset));
-                    }
-                };
-                // A constant stride lets the compiler use vectors.
-                match self.element_stride == size as isize {
-                    true => visit_elements(size as isize),
-                    false => visit_elements(self.element_stride),
-                }
-            })?;
-        }
-        ControlFlow::Continue(())
     }
 }
 
@@ -482,9 +406,11 @@ impl BoundNest for BoundSort {
         // the signed type of its width.
         unsafe {
             match self.sort.result {
+                _ if !self.selections.is_empty() => {
+                    for_selected_width!(dtype, self.select(bases, tiles, &mut steps))?;
+                }
                 SortResult::Values => {
-                    let is_signed = dtype.class() == DTypeClass::Signed;
-                    for_sort_width!(dtype, self.sort_values(bases, tiles, is_signed, &mut steps))?;
+                    for_sort_width!(dtype, self.sort_values(bases, tiles, &mut steps))?;
                 }
                 SortResult::Positions if u32::try_from(self.length).is_ok() => {
                     self.sort_positions::<u32>(bases, tiles, &mut steps)?;
@@ -497,6 +423,7 @@ impl BoundNest for BoundSort {
 
     fn count_bytes(&self, memory_use: &mut MemoryUse) {
         memory_use.add_allocation::<BoundSort>(1);
+        memory_use.add_allocation::<Selection>(self.selections.capacity());
         memory_use.add_allocation::<isize>(self.element_strides.capacity());
         memory_use.add_allocation::<(usize, Vec<isize>)>(self.outer_axes.capacity());
         self.outer_axes
