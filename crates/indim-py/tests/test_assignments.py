@@ -566,10 +566,37 @@ def test_the_advice_for_operators_that_assign_to_views():
         return y, view(y) + 0
 
     # A write into the view, `part[...] += 1`, would be no advice: it makes the use of `y` an error.
-    with pytest.warns(UserWarning, match="`y`, a view, .*into that array, and make the view afterwards"):
+    with pytest.raises(ValueError, match="a view, `y`, .*into that array, and make the view afterwards"):
         indim.jit(function)(X)
     for found, expected in zip(indim.jit(advised)(X), advised(X)):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("make", [np.array, np.ones_like, lambda x: x * 1, lambda x: np.zeros(x.shape) + x])
+@pytest.mark.parametrize("flat", [np.ravel, lambda y: y.reshape(-1)])
+def test_operators_that_assign_to_flat_arrays(make, flat):
+    def function(x):
+        y = make(x)
+        part = flat(y)
+        part += 2
+        return y
+
+    def of_copy(x):
+        y = x.copy()
+        part = flat(y)
+        part += 2
+        return y, part
+
+    def of_part(x):
+        part = flat(make(x))
+        part += 2
+        return part
+
+    with pytest.raises(ValueError, match="assigns to a view, `y`, in line"):
+        indim.jit(function)(X)
+    for found, expected in zip(indim.jit(of_copy)(X), of_copy(X)):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(indim.jit(of_part)(X), of_part(X))
 
 
 def test_operators_that_assign_warn_of_no_other_reads(recwarn):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import indim
+import indim.numpy
 
 if np.__version__.startswith("1."):
     pytest.skip("NumPy 1 has other types of results", allow_module_level=True)
@@ -460,3 +461,56 @@ def test_numbers_of_unions_take_the_type_of_the_array(call):
 )
 def test_lists_with_traced_values(call):
     np.testing.assert_array_equal(indim.jit(call)(X, np.int64(1)), call(X, np.int64(1)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.dot(3, x),
+        lambda x: np.dot(x, 3.0),
+        lambda x: x.dot(3),
+        lambda x: np.inner(3, x),
+        lambda x: np.outer(3, x),
+        lambda x: np.tensordot(3, x, axes=0),
+    ],
+)
+@pytest.mark.parametrize("x", [np.uint8([100, 200]), F4])
+def test_products_with_python_numbers(call, x):
+    np.testing.assert_array_equal(indim.jit(call)(x), call(x), strict=True)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.r_[x, 3],
+        lambda x: np.r_[3.5, x, 1j],
+        lambda x: np.r_[x, True, 0:3],
+        lambda x: np.r_[x, [3.5]],
+        lambda x: np.c_[x[:1], 3],
+    ],
+)
+@pytest.mark.parametrize("x", [np.uint8([100, 200]), F4, np.array([True, False])])
+def test_joined_arrays_and_python_numbers(call, x):
+    np.testing.assert_array_equal(indim.jit(call)(x), call(x), strict=True)
+
+
+@pytest.mark.parametrize(
+    "call", [lambda x: np.clip(x, False, True), lambda x: x.clip(x, True), lambda x: np.clip(x, True, True)]
+)
+def test_clip_of_bools(call):
+    x = np.array([True, False])
+    np.testing.assert_array_equal(indim.jit(call)(x), call(x), strict=True)
+
+
+@pytest.mark.parametrize("bins", [[0, 1, NAN], [0, 1, 2, NAN], [NAN, 2, 1], [1.0, 1, 0], [2.0, 2, 2], [3.0]])
+def test_digitize_with_edges_of_nan(bins):
+    x, bins = np.array([0.5, 1, 1.5, 5, NAN]), np.array(bins)
+    expected = np.digitize(x, bins)
+    np.testing.assert_array_equal(indim.jit(np.digitize)(x, bins), expected)
+    np.testing.assert_array_equal(indim.jit(lambda x: np.digitize(x, bins))(x), expected)
+
+
+def test_bool_of_the_names_of_jax():
+    found = indim.jit(lambda x: indim.numpy.bool(x))(X)
+    np.testing.assert_array_equal(found, X.astype(bool), strict=True)
+    assert indim.numpy.zeros(2, dtype=indim.numpy.bool).dtype == bool

@@ -53,6 +53,9 @@ def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **kwargs):
         return tracer._record("minimum", operands)
     if high is None:
         return tracer._record("maximum", operands)
+    if all(asarray(operand).dtype == np.bool_ for operand in operands):
+        # The recorded `clip` has no bools.
+        return np.minimum(np.maximum(a, low), high)
     return tracer._record("clip", operands)
 
 

@@ -98,6 +98,9 @@ def of_numpy(name):
         return vectorize
     if name.startswith("_") or not hasattr(np, name):
         raise AttributeError(f"indim.numpy has no {name!r}, and neither has NumPy")
+    if name == "bool":
+        # It is no name of the module, whose functions need Python's `bool`.
+        return ScalarType("bool")
     found = getattr(np, name)
     if name == "meshgrid":
         return _in_list(found)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from . import _arrays, _foreign, _functions
 from ._advice import refuse_given, refused_keyword
+from ._callers import is_of_jax
 from ._functions import asarray
 from ._handlers import ARRAY_FUNCTIONS, UFUNCS
 from ._numbers import plain_value
@@ -271,11 +274,11 @@ def register(functions):
     """Lets NumPy's functions of these names be traced, and gives traced values the method ``dot``."""
     UFUNCS["vecdot"] = _ufunc_vecdot(functions["vecdot"])
     for name in ("dot", "outer"):
-        ARRAY_FUNCTIONS[getattr(np, name)] = _with_out(name, functions[name])
+        ARRAY_FUNCTIONS[getattr(np, name)] = _of_arrays(_with_out(name, functions[name]))
     for name in ("inner", "vdot", "tensordot"):
-        ARRAY_FUNCTIONS[getattr(np, name)] = functions[name]
+        ARRAY_FUNCTIONS[getattr(np, name)] = _of_arrays(functions[name])
     ARRAY_FUNCTIONS[np.einsum] = _numpy_einsum
-    Tracer.dot = lambda self, b, out=None: ARRAY_FUNCTIONS[np.dot](self, b, out)
+    Tracer.dot = _method_dot(_with_out("dot", functions["dot"]))
     of_linalg = {"matmul": matmul, "outer": _outer_of_vectors}
     for name in ("vecdot", "tensordot"):
         of_linalg[name] = functions[name]
@@ -283,6 +286,29 @@ def register(functions):
         # NumPy has them since 2.0.
         if hasattr(np.linalg, name):
             ARRAY_FUNCTIONS[getattr(np.linalg, name)] = function
+
+
+def _of_arrays(function):
+    """A product of NumPy, which makes arrays of Python numbers: they determine the element type too."""
+
+    @functools.wraps(function)
+    def handler(*operands, **kwargs):
+        return function(*(_array_of_number(operand) for operand in operands[:2]), *operands[2:], **kwargs)
+
+    return handler
+
+
+def _array_of_number(value):
+    return np.asarray(value) if isinstance(value, (bool, int, float, complex)) else value
+
+
+def _method_dot(dot):
+    """The method ``dot``; a Python number takes the type of the array in code of JAX alone."""
+
+    def method(self, b, out=None):
+        return dot(self, b if is_of_jax(sys._getframe(1)) else _array_of_number(b), out)
+
+    return method
 
 
 def _ufunc_vecdot(vecdot):

@@ -174,15 +174,20 @@ def digitize(x: Operand, bins: Operand, right: bool = False):
     count = bins.shape[0]
     ascending = _search(bins, x, side)
     if not isinstance(bins, Tracer):
-        # Comparisons, because differences of unsigned or narrow integers wrap.
-        if (bins[:-1] <= bins[1:]).all():
-            return ascending
-        if not (bins[:-1] >= bins[1:]).all():
+        # Comparisons, because differences of unsigned or narrow integers wrap. NaN compares as in NumPy.
+        others = bins[1:][bins[1:] != bins[:1]]
+        is_ascending = not others.size or bins[0] < others[0]
+        unordered = bins[:-1] > bins[1:] if is_ascending else bins[:-1] < bins[1:]
+        if unordered.any():
             raise ValueError("bins must be monotonically increasing or decreasing")
+        if is_ascending:
+            return ascending
     descending = count - _search(bins[::-1], x, side)
     if not isinstance(bins, Tracer):
         return descending
-    return np.where(bins[0] <= bins[-1], ascending, descending) if count else ascending
+    # A NaN counts as the greatest number, as in a sorted array.
+    is_ascending = (bins[0] <= bins[-1]) | np.isnan(bins[-1]) if count else True
+    return np.where(is_ascending, ascending, descending) if count else ascending
 
 
 def interp(

@@ -176,7 +176,8 @@ class SharedMemory:
                 array._rebound = None
 
     def _warn_of_rebinding(self):
-        """Warns if NumPy would have written into this array, which is read, where a name was bound."""
+        """Warns if NumPy would have written into this array, which is read, where a name was bound. A write
+        into a view is an error."""
         of_bases = (base for base in self._bases() if base._rebound and base._rebound.part is None)
         holder = self if self._rebound else next(of_bases, None)
         if holder is None:
@@ -184,11 +185,14 @@ class SharedMemory:
         (symbol, filename, line, _, is_of_view, _), holder._rebound = holder._rebound, None
         if is_of_view:
             # A write into a view makes other uses of its array errors.
-            what = "binds `y`, a view, to a new array, as in JAX, and the array that it views"
-            advice = "to write into that array, and make the view afterwards"
-        else:
-            what = "binds `y` to a new array, as in JAX, and the old one"
-            advice = "with [...] for a whole array, to write into the array"
+            raise ValueError(
+                f"`y {symbol}= v` assigns to a view, `y`, in line {line}, and the array that it views is "
+                f"read afterwards, as `{self._value_text}`: the layout in memory decides whether NumPy "
+                f"would write into it. Write array[key] {symbol}= v, to write into that array, and make "
+                f"the view afterwards, or y = y {symbol} v"
+            )
+        what = "binds `y` to a new array, as in JAX, and the old one"
+        advice = "with [...] for a whole array, to write into the array"
         warnings.warn_explicit(
             f"a compiled function is traced: `y {symbol}= v` {what} is read afterwards, as "
             f"`{self._value_text}`; NumPy would write into it. Write array[key] {symbol}= v, {advice}, or "
