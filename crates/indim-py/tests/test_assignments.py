@@ -643,3 +643,15 @@ def test_code_with_arrays_of_jax_gets_no_warning(recwarn):
     exec(source, names := {"jnp": indim.numpy})
     assert indim.jit(names["function"])(X) == X.size
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("mode", ["clip", "wrap"])
+def test_put_beyond_both_ends(mode):
+    def put(x, indices):
+        y = x.copy()
+        np.put(y, indices, [10.0, 20.0, 30.0], mode=mode)
+        return y
+
+    for indices in ([-2, 1, 9], [-7, 2, 4]):
+        x = np.arange(5.0)
+        assert np.array_equal(indim.jit(put)(x, np.array(indices)), put(x, indices))

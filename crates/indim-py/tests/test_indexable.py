@@ -337,3 +337,10 @@ def test_an_index_of_a_list_says_what_to_write():
     with pytest.raises(TypeError, match=r"an index of a list .*write np.array\(values\)\[i\] for numbers"):
         indim.jit(_choices)(np.int64(1))
     assert indim.jit(lambda i: np.array([1, 2, 3])[i])(np.int64(1)) == 2
+
+
+def test_updates_of_an_array_that_a_function_passes_to_a_compiled_one():
+    inner = indim.jit(lambda a, d: a.at[0].set(7.0) + d)
+    f = indim.jit(lambda d: inner(np.arange(3.0), d))
+    for d in (np.array([1.0, 2.0, 3.0]), np.array([0.0, 5.0, 1.0])):
+        assert np.array_equal(f(d), [7 + d[0], 1 + d[1], 2 + d[2]])

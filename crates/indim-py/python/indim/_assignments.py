@@ -245,6 +245,9 @@ def _fill_wrapped_diagonal(a, val):
 def _put(a, ind, v, mode="raise"):
     a = _destination("put", a)
     indices = _functions.asarray(ind).reshape(-1)
+    if mode == "clip":
+        # Then NumPy does not count from the end.
+        indices = np.maximum(indices, 0)
     values = np.resize(_converted(v, a.dtype).reshape(-1), indices.shape)
     _write(a, _scatters.At(a.reshape(-1))[indices].set(values, mode=mode).reshape(a.shape))
 

@@ -66,6 +66,15 @@ class Indexable(np.ndarray):
             f"np.zeros({name}.shape) + {name}` before the assignment, an array that the function makes"
         )
 
+    @property
+    def at(self):
+        """Updates of elements, as JAX's arrays have them; a compiled function may get this array from another
+        one."""
+        from ._functions import recorded
+        from ._scatters import At
+
+        return At(recorded(self))
+
     def take(self, indices, axis=None, out=None, mode="raise"):
         of = self._traced((indices,)) if _has_tracer((indices,)) else super()
         return of.take(indices, axis, out, mode)

@@ -91,7 +91,8 @@ class IndexUpdate:
         return self._replaced(lambda elements: elements**values, mode, hints)
 
     def apply(self, func, *, mode="raise", **hints):
-        """The array with these elements replaced by ``func`` of them."""
+        """The array with these elements replaced by ``func`` of them. An element that occurs several times is
+        replaced once, where JAX applies ``func`` each time."""
         return self._replaced(func, mode, hints)
 
     def get(self, *, mode="raise", fill_value=None, **hints):
