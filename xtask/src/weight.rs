@@ -16,9 +16,9 @@ const MAX_CRATES: [(&str, usize); 3] = [
     ("indim-py", 75),
 ];
 
-/// Maximum size of the stripped release command for x86-64 Linux, in bytes. The present size is 19,931,496
+/// Maximum size of the stripped release command for x86-64 Linux, in bytes. The present size is 20,045,608
 /// bytes.
-const MAX_COMMAND_BYTES: u64 = 20_000_000;
+const MAX_COMMAND_BYTES: u64 = 20_100_000;
 
 /// The target whose dependencies count, so that every machine counts the same crates.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
