@@ -137,3 +137,20 @@ def test_joined_arrays_of_jnp():
     np.testing.assert_array_equal(indim.jit(lambda v: jnp.c_[v, v])(v), np.c_[v, v])
     np.testing.assert_array_equal(indim.jit(lambda v: jnp.r_[v, 0:2, 5.0])(v), np.r_[v, 0:2, 5.0])
     np.testing.assert_array_equal(jnp.r_[v, 1.0], np.r_[v, 1.0])
+
+
+def test_reductions_and_convolutions_outside_of_compiled_functions_have_the_same_bits():
+    random = np.random.default_rng(8)
+    x, kernel = random.standard_normal((2, 3, 41, 50), "f4"), random.standard_normal((4, 3, 7, 9), "f4")
+    zero, ones = np.float32(0), np.ones((1 << 20, 3), "f4") / 3
+    large = np.array([3e38, 3e38, -3e38], "f4")
+    calls = {
+        "reduce": (lambda x: lax.reduce(x, zero, lax.add, (0,)), (ones,)),
+        "reduce_window": (lambda x: lax.reduce_window(x, 0.0, lax.add, (3,), (1,), "VALID"), (large,)),
+        "maximum": (lambda x: lax.reduce_window(x, -np.inf, lax.max, (1, 1, 3, 3), None, "SAME"), (x,)),
+        "convolution": (lambda x, k: lax.conv_general_dilated(x, k, [1, 2], [(3, 3), (4, 4)]), (x, kernel)),
+        "conv": (lambda x, k: lax.conv(x, k, (1, 1), "SAME"), (x, kernel)),
+    }
+    for name, (function, arguments) in calls.items():
+        result, compiled = function(*arguments), indim.jit(function)(*arguments)
+        assert type(result) is np.ndarray and result.tobytes() == compiled.tobytes(), name

@@ -50,7 +50,18 @@ def reduce(operands, init_values, computation, dimensions):
     found = None if is_node(operands) else _known(computation)
     if found is None:
         return record_or_run("reduce", recorded_along, (computation,), (axes,), (operands, init_values))
-    return _reduced(found, asarray(operands), init_values, computation, axes)
+    number, arguments = _with_known(operands, init_values)
+    return record_or_run("reduce", _recorded_reduction, (computation,), (axes, number), arguments)
+
+
+def _with_known(operand, init_value):
+    """The initial value if it is a number of Python, which programs may know, and the arrays besides it."""
+    return (init_value, (operand,)) if is_number(init_value) else (None, (operand, init_value))
+
+
+def _recorded_reduction(functions, axes, number, recording, arguments):
+    (computation,), (operand, *initial) = functions, arguments
+    return _reduced(_known(computation), asarray(operand), *(initial or [number]), computation, axes)
 
 
 def _reduced(found, operand, init_value, computation, axes):
@@ -128,6 +139,15 @@ def reduce_window(
         options = sizes, strides, steps, widths
         arguments = operand, init_value
         return record_or_run("reduce_window", recorded_in_windows, (computation,), options, arguments)
+    number, arguments = _with_known(operand, init_value)
+    padding = padding if isinstance(padding, str) else tuple(map(tuple, padding))
+    options = sizes, strides, steps, between, padding, number
+    return record_or_run("reduce_window", _recorded_windows, (computation,), options, arguments)
+
+
+def _recorded_windows(functions, sizes, strides, steps, between, padding, number, recording, arguments):
+    (computation,), (operand, *initial) = functions, arguments
+    (init_value,), found, rank = initial or [number], _known(computation), len(sizes)
     operand = _padded(asarray(operand), sizes, strides, steps, between, padding, init_value)
     if found in (np.max, np.min):
         # Axis by axis: windows that overlap share what earlier axes have reduced. The order has no effect on
@@ -203,8 +223,26 @@ def conv_general_dilated(
     """
     if batch_group_count != 1:
         raise NotImplementedError("batch_group_count: write indim.vmap of the convolution of each group")
-    lhs, rhs = asarray(lhs), asarray(rhs)
-    rank, groups = lhs.ndim - 2, operator.index(feature_group_count)
+    options = (
+        *map(_hashable, (window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers)),
+        operator.index(feature_group_count),
+        None if preferred_element_type is None else np.dtype(preferred_element_type),
+    )
+    functions = (conv_general_dilated,)
+    return record_or_run("conv_general_dilated", _recorded_convolution, functions, options, (lhs, rhs))
+
+
+def _hashable(value):
+    """A list of options, which may contain lists, as tuples."""
+    return tuple(map(_hashable, value)) if isinstance(value, list) or type(value) is tuple else value
+
+
+def _recorded_convolution(
+    _, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, groups, dtype, recording,
+    arguments,
+):
+    lhs, rhs = map(asarray, arguments)
+    rank = lhs.ndim - 2
     of_lhs, of_rhs, of_result = _orders(dimension_numbers, lhs.ndim)
     x, kernel = np.transpose(lhs, of_lhs), np.transpose(rhs, of_rhs)
     (batch, channels), (outputs, inputs) = x.shape[:2], kernel.shape[:2]
@@ -236,7 +274,7 @@ def conv_general_dilated(
         windows, [0, 1, 2, *of_places, *of_kernel], kernel, [1, 3, 2, *of_kernel], [0, 1, 3, *of_places]
     )
     result = result.reshape((batch, outputs, *places))
-    result = result if preferred_element_type is None else result.astype(preferred_element_type)
+    result = result if dtype is None else result.astype(dtype)
     return np.transpose(result, np.argsort(of_result))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._absent import absent
 from .._functions import asarray
+from .._loops import record_or_run
 
 __all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "fftconvolve"]
 
@@ -55,7 +56,15 @@ def _check_matrices(in1, in2, boundary, fillvalue):
 
 
 def _windowed(x, kernel, mode):
-    """The sums of products of a kernel with the windows of an array."""
+    """The sums of products of a kernel with the windows of an array, with the same bits everywhere."""
+    return record_or_run("convolve", _recorded_windowed, (_sums,), (mode,), (x, kernel))
+
+
+def _recorded_windowed(functions, mode, recording, arguments):
+    return _sums(*map(asarray, arguments), mode)
+
+
+def _sums(x, kernel, mode):
     if x.ndim != kernel.ndim or x.ndim == 0:
         raise ValueError(f"the arrays have {x.ndim} and {kernel.ndim} axes, and need one number, at least 1")
     sizes = tuple(kernel.shape)
@@ -71,7 +80,7 @@ def _windowed(x, kernel, mode):
         if any(size > of for size, of in zip(sizes, x.shape)):
             if any(size < of for size, of in zip(sizes, x.shape)):
                 raise ValueError("mode='valid' takes an array that is the larger one along each axis")
-            return np.flip(_windowed(kernel, x, mode))
+            return np.flip(_sums(kernel, x, mode))
     else:
         raise ValueError(f"the mode is 'full', 'same' or 'valid', not {mode!r}")
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, widths), sizes)
