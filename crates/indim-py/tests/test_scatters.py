@@ -314,3 +314,20 @@ def test_floats_are_no_indices(mode):
         with pytest.raises((TypeError, IndexError), match="integer"):
             indim.jit(lambda x, i: use(x.at[i]))(x, i)
         assert use(indim.at(x)[[]]).shape in ((0, 3), x.shape)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "u1"])
+def test_ufunc_at_without_updates(dtype):
+    def divided(y, i, v):
+        y = y.copy()
+        np.divide.at(y, i, v)
+        return y
+
+    none = np.array([], int), np.array([], dtype)
+    assert np.array_equal(indim.jit(divided)(np.array([10, 7], dtype), *none), [10, 7])
+    rows = np.zeros((3, 0), "f8"), np.array([1, 1]), np.zeros((2, 0))
+    assert indim.jit(divided)(*rows).shape == (3, 0)
+
+
+def test_a_ufunc_reduces_a_number():
+    assert indim.jit(lambda x: np.subtract.reduce(x))(np.array(3)) == 3

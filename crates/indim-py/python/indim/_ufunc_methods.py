@@ -22,7 +22,8 @@ def reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=np._NoValue
     from ._loops import scan
 
     array = _in_loop_type(ufunc.reduce, array, dtype)
-    axes = axis_indices(axis, array.ndim)
+    # NumPy takes axis 0 of an array of rank 0, too.
+    axes = () if array.ndim == 0 and axis in (0, -1) else axis_indices(axis, array.ndim)
     if len(axes) > 1:
         # NumPy's error if the order of the axes matters.
         ufunc.reduce(np.ones((1, 1), array.dtype), axis=(0, 1))
@@ -102,6 +103,8 @@ def at(ufunc, x, indices, values=None):
         return _scatters.At(elements)[place].set(updated.astype(elements.dtype))
 
     count = int(np.prod(shape, dtype=object))
+    if count == 0:
+        return x
     return fori_loop(0, count, step, x.reshape(-1)).reshape(x.shape)
 
 
