@@ -27,7 +27,8 @@ class Recording:
 
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
-        *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
+        *("has_requested_elements", "may_ignore_values", "is_branch", "derivative_mode", "cuts", "batch"),
+        *("positions", "end"),
         *("_origins", "written_arrays", "written_array", "frames", "probe", "gives_sizes", "uses"),
         "snapshots",
     )
@@ -48,6 +49,8 @@ class Recording:
         self._lifted = {}
         #: Whether NumPy requested the elements of a traced value.
         self.has_requested_elements = False
+        #: Whether the function may have called a function of NumPy that ignores traced values.
+        self.may_ignore_values = False
         #: Whether the function runs only if it is chosen.
         self.is_branch = False
         #: ``"reverse"`` or ``"forward"`` if the function is differentiated, and its calls of functions with

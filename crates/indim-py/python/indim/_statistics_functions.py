@@ -152,7 +152,7 @@ def _given_edges(a, bins):
     if a.dtype.kind == "c":
         raise TypeError("numpy.histogram takes real numbers: pass x.real or np.abs(x)")
     if isinstance(bins, str):
-        raise TypeError(f"bins={bins!r} depends on data: pass a number of bins, or their edges")
+        raise _error_of_estimator(bins)
     bins = asarray(bins)
     if bins.ndim == 1:
         if not isinstance(bins, Tracer) and (bins[:-1] > bins[1:]).any():
@@ -166,6 +166,25 @@ def _given_edges(a, bins):
     if int(bins) < 1:
         raise ValueError("`bins` must be positive, when an integer")
     return None
+
+
+#: The number of bins of NumPy's estimators that depend on the number of elements alone, unless elements are
+#: equal or integers in few bins.
+_ESTIMATORS = {
+    "rice": "int(np.ceil(2 * x.size ** (1 / 3)))",
+    "sqrt": "int(np.ceil(np.sqrt(x.size)))",
+    "sturges": "int(np.ceil(np.log2(x.size) + 1))",
+}
+
+
+def _error_of_estimator(bins):
+    if bins not in (*_ESTIMATORS, "auto", "doane", "fd", "scott", "stone"):
+        return ValueError(f"{bins!r} is not a valid estimator for `bins`")
+    written = _ESTIMATORS.get(bins, _ESTIMATORS["sturges"])
+    return TypeError(
+        f"the number of bins of bins={bins!r} depends on data, and is known while a function is traced: "
+        f"write bins={written}, or pass the edges"
+    )
 
 
 def _outer_edges(a, range):

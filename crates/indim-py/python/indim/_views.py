@@ -187,7 +187,10 @@ def _pad(array, pad_width, mode="constant", **kwargs):
     if kwargs.get("reflect_type") == "even":
         del kwargs["reflect_type"]
     rest = [keyword for keyword in kwargs if keyword != "constant_values"]
-    if array.ndim and _padding.is_composed(mode, values, rest):
+    if array.ndim == 0:
+        _padding.widths(pad_width, 0)
+        return array.copy()
+    if _padding.is_composed(mode, values, rest):
         return _padding.pad(array, pad_width, mode, kwargs)
     return _FUNCTIONS["pad"](array, pad_width, mode, constant_values=values)
 
