@@ -30,7 +30,7 @@ class Recording:
         *("has_requested_elements", "may_ignore_values", "is_branch", "derivative_mode", "cuts", "batch"),
         *("positions", "end"),
         *("_origins", "written_arrays", "written_array", "frames", "probe", "gives_sizes", "uses"),
-        "snapshots",
+        *("snapshots", "package"),
     )
 
     def __init__(self, recorder, function, outer=None, written_arrays=()):
@@ -68,6 +68,8 @@ class Recording:
         #: The shapes of the values that stand for whole DataFrames, by name: of arguments, and of what is
         #: computed from them element by element.
         self.frames = {}
+        #: The package of the Series and DataFrames among the arguments, pandas or polars.
+        self.package = None
         #: Where the program takes outside arrays as inputs.
         self.uses = ArrayUses() if outer is None else outer.uses
         #: What the recording of the function of a reduction or scan notes: see `_associativity.py`.

@@ -294,6 +294,8 @@ def _method(name, handler):
     def method(self, *args, **kwargs):
         if self._is_frame():
             args, kwargs = _frames.arguments_of_method(self, name, args, kwargs)
+        if name in ("std", "var"):
+            _frames.check_divisor(self, name, args, kwargs)
         return handler(self, *args, **kwargs)
 
     return method
