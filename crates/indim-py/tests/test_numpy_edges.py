@@ -576,3 +576,32 @@ def test_sizes_in_arrays_of_indim_numpy():
     with pytest.raises(TypeError, match="write a tuple, or an array of NumPy, for an array that indim.numpy"):
         indim.jit(lambda x: x.reshape(jnp.array([1, -1])))(X)
     assert indim.jit(lambda x: x.reshape(np.array([1, -1])))(X).shape == (1, X.size)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x[x > 2],
+        lambda x: x[x > 5],
+        lambda x: np.repeat(x, 2, axis=0),
+        lambda x: np.repeat(x, 2, axis=-1),
+        lambda x: np.repeat(x, 2, axis=1),
+        lambda x: np.add.accumulate(x),
+        lambda x: np.add.reduce(x, axis=0),
+        lambda x: np.histogramdd(x)[0],
+        lambda x: np.histogramdd((x, x))[1][0],
+        lambda x: np.histogram2d(x, x),
+        lambda x: np.unravel_index(x.astype(int) * 0, ()),
+        lambda x: np.unravel_index(np.zeros(2, int) + x.astype(int) * 0, ()),
+    ],
+)
+def test_functions_of_numbers(call):
+    assert_same(call, np.array(3.0))
+
+
+@pytest.mark.parametrize("shape", [(2, 0), (0, 3), (0, 0), (2, 0, 3)])
+def test_unique_slices_without_elements(shape):
+    x = np.zeros(shape)
+    for axis in range(x.ndim):
+        assert_same(lambda x: np.unique(x, axis=axis), x)
+        assert_same(lambda x: np.unique(x, True, True, True, axis=axis), x)

@@ -543,3 +543,16 @@ def test_divisors_of_spreads(name):
         found = indim.jit(lambda d: getattr(d, name)(axis=0, ddof=ddof))(frame)
         pd.testing.assert_series_equal(found, getattr(frame, name)(ddof=ddof))
     np.testing.assert_allclose(indim.jit(getattr(np, name))(series), getattr(np, name)(series))
+
+
+def test_positions_of_partitions_have_no_labels():
+    x = pd.Series([1.0, 4, 2, 3], index=list("abcd"))
+    for call, expected in (
+        (lambda x: np.argpartition(x, 2), np.argpartition(x, 2)),
+        (lambda x: indim.top_k(x, 4)[1], [1, 3, 2, 0]),
+        (lambda x: indim.top_k(x, 2)[1], [1, 3]),
+        (lambda x: x[indim.top_k(x, 4)[1]], [4, 3, 2, 1]),
+    ):
+        found = indim.jit(call)(x)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, expected)

@@ -259,6 +259,8 @@ _SCANS = {
 
 def _accumulate(scan, is_sum_or_product):
     def handler(array, axis=0, dtype=None):
+        if array.ndim == 0:
+            raise TypeError("cannot accumulate on a scalar")
         axes = axis_indices(axis, array.ndim)
         if len(axes) != 1:
             raise ValueError("accumulate does not allow multiple axes")

@@ -22,6 +22,10 @@ _OF_TRUTH = (
 )
 
 
+#: Attributes of arrays in memory.
+_OF_MEMORY = {"data", "flags", "strides"}
+
+
 class Refusals:
     """The methods of a traced value that raise, with advice."""
 
@@ -37,7 +41,12 @@ class Refusals:
     def __getattr__(self, name):
         if name.startswith("_") and name != "__dlpack__":
             raise AttributeError(name)
-        raise AttributeError(_refused.method_message(self._value_text, name), name=name)
+        of_function = _elements_advice.of_function(sys._getframe(1)) if name in _OF_MEMORY else None
+        if of_function is not None and of_function[0] == "a function of SciPy":
+            message = f"a function of SciPy reads the memory of `{self._value_text}`; {of_function[1]}"
+        else:
+            message = _refused.method_message(self._value_text, name)
+        raise AttributeError(message, name=name)
 
     def __bool__(self):
         frame = sys._getframe(1)

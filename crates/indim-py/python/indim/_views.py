@@ -27,7 +27,7 @@ def _getitem(x, key):
     x = innermost((x, *keys)).lift(x)
     if any(map(_traced_sizes.is_traced_slice, keys)) and not any(map(_masks.is_mask, keys)):
         return _traced_sizes.getitem(x, keys)
-    if any(map(_masks.is_mask, keys)):
+    if any(map(_masks.is_mask, keys)) or _masks.is_single_truth(keys):
         return _masks.getitem(x, keys)
     if _slices_by_sizes.are_by_sizes(keys):
         keys = _slices_by_sizes.keys_from_end(x, keys)
