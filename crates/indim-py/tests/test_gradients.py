@@ -260,6 +260,17 @@ def test_kinks():
     assert indim.grad(lambda x: x**0.0)(0.0) == 0
 
 
+def test_products_of_zero_and_infinity_in_tangents():
+    def function(x):
+        return np.sum(np.sqrt(np.maximum(x, 0)))
+
+    x = np.array([-1.0, 4.0])
+    # JAX's tangent is NaN too, and so is its gradient.
+    np.testing.assert_array_equal(indim.jvp(function, (x,), (np.ones(2),))[1], np.nan)
+    np.testing.assert_array_equal(indim.grad(function)(x), [0, 0.25])
+    np.testing.assert_array_equal(indim.jvp(function, (x[1:],), (np.ones(1),))[1], 0.25)
+
+
 def test_what_is_refused():
     x = np.array([1.0, 2.0])
     with pytest.raises(indim.ShapeError, match="one output, a real scalar") as caught:

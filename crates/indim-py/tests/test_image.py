@@ -77,6 +77,10 @@ def test_advice_for_functions_of_scipy_is_right():
     h, y = 0.5, np.random.default_rng(1).standard_normal(7)
     simpson = h / 3 * (y[0] + 4 * np.sum(y[1:-1:2]) + 2 * np.sum(y[2:-1:2]) + y[-1])
     np.testing.assert_allclose(simpson, pytest.importorskip("scipy.integrate").simpson(y, dx=h))
+    (w, v), positive = np.linalg.eigh(a), a @ a.T
+    np.testing.assert_allclose((v * np.exp(w)) @ v.T, linalg.expm(a))
+    (w, v) = np.linalg.eigh(positive)
+    np.testing.assert_allclose((v * np.sqrt(w)) @ v.T, linalg.sqrtm(positive))
     image, k = np.random.default_rng(2).standard_normal((6, 7)), np.exp(-0.5 * np.arange(-4, 5) ** 2)
     filtered = indim.scipy.signal.convolve2d(
         np.pad(image, 4, "symmetric"), np.outer(k, k) / k.sum() ** 2, "valid"
@@ -86,6 +90,8 @@ def test_advice_for_functions_of_scipy_is_right():
     for function, message in (
         (lambda a: linalg.eigh(a), r"write np\.linalg\.eigh"),
         (lambda a: linalg.solve_triangular(a, x), r"write np\.linalg\.solve\(a, b\)"),
+        (lambda a: linalg.expm(a), r"write \(v \* np\.exp\(w\)\) @ v\.T of w, v = np\.linalg\.eigh"),
+        (lambda a: linalg.sqrtm(a), r"write \(v \* np\.sqrt\(w\)\) @ v\.T"),
         (lambda a: signal.welch(a[0]), r"write np\.fft\.rfft\(window \* frames\)"),
         (lambda a: signal.lfilter([1.0], [1.0, 0.5], a[0]), r"write indim\.scan over the samples"),
         (lambda a: stats.norm.cdf(a), r"write indim\.scipy\.stats\.norm\.cdf"),
@@ -93,6 +99,8 @@ def test_advice_for_functions_of_scipy_is_right():
     ):
         with pytest.raises(TypeError, match=message):
             indim.jit(function)(a)
+    with pytest.raises(AttributeError, match=r"SciPy reads the memory of .*write c\[.* % n\]"):
+        indim.jit(lambda a: linalg.circulant(a[0]))(a)
 
 
 #: By mode, the nearest elements and the linear interpolations.

@@ -1,9 +1,11 @@
 """Edges of NumPy's functions in compiled functions: the same result, element type or error as NumPy's."""
 
+import re
 import warnings
 
 import numpy as np
 import pytest
+from numpy import bmat
 
 import indim
 import indim.numpy
@@ -514,3 +516,92 @@ def test_bool_of_the_names_of_jax():
     found = indim.jit(lambda x: indim.numpy.bool(x))(X)
     np.testing.assert_array_equal(found, X.astype(bool), strict=True)
     assert indim.numpy.zeros(2, dtype=indim.numpy.bool).dtype == bool
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.bmat(x),
+        lambda x: np.bmat([[x, x]]),
+        lambda x: np.bmat("x, x"),
+        lambda x: indim.numpy.bmat([x]),
+        lambda x: bmat(x),
+    ],
+)
+def test_block_matrices_are_refused(call):
+    with pytest.raises(TypeError, match="np.bmat makes an np.matrix, .*write np.block"):
+        indim.jit(call)(X)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_block_matrices_of_known_arrays():
+    def call(x):
+        return x[:2] + np.bmat([[X[:2, :2], X[1:, 2:]]])
+
+    np.testing.assert_array_equal(indim.jit(call)(X), call(X))
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "empty", "linear_ramp", "mean", "reflect", "wrap"])
+def test_padded_numbers(mode):
+    for width in (0, 1, [(0, 0)]):
+        x = np.float64(3)
+        np.testing.assert_array_equal(indim.jit(lambda x: np.pad(x, width, mode))(x), np.pad(x, width, mode))
+
+
+@pytest.mark.parametrize("bins", ["rice", "sqrt", "sturges"])
+def test_the_advice_for_estimated_bins(bins):
+    x = np.random.default_rng(0).normal(size=100)
+    with pytest.raises(TypeError, match=f"the number of bins of bins='{bins}' depends on data") as error:
+        indim.jit(lambda x: np.histogram(x, bins=bins))(x)
+    advice = re.search(r"write bins=(.*), or pass", str(error.value))[1]
+    found = indim.jit(eval(f"lambda x: np.histogram(x, bins={advice})", {"np": np, "int": int}))(x)
+    np.testing.assert_array_equal(found[0], np.histogram(x, bins=bins)[0])
+    np.testing.assert_array_equal(found[1], np.histogram(x, bins=bins)[1])
+    with pytest.raises(ValueError, match="'best' is not a valid estimator"):
+        indim.jit(lambda x: np.histogram(x, bins="best"))(x)
+
+
+@pytest.mark.parametrize("call", ["ascontiguousarray", "asfortranarray", "require"])
+def test_memory_layouts_of_indim_numpy(call):
+    for x in (X, np.ones((2, 3)), np.float64(1)):
+        expected = getattr(np, call)(x, np.float32)
+        np.testing.assert_array_equal(
+            indim.jit(lambda x: getattr(indim.numpy, call)(x, np.float32))(x), expected, strict=x.ndim > 0
+        )
+        np.testing.assert_array_equal(getattr(indim.numpy, call)(x, np.float32), expected, strict=True)
+
+
+def test_sizes_in_arrays_of_indim_numpy():
+    jnp = indim.numpy
+    with pytest.raises(TypeError, match="write a tuple, or an array of NumPy, for an array that indim.numpy"):
+        indim.jit(lambda x: x.reshape(jnp.array([1, -1])))(X)
+    assert indim.jit(lambda x: x.reshape(np.array([1, -1])))(X).shape == (1, X.size)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x[x > 2],
+        lambda x: x[x > 5],
+        lambda x: np.repeat(x, 2, axis=0),
+        lambda x: np.repeat(x, 2, axis=-1),
+        lambda x: np.repeat(x, 2, axis=1),
+        lambda x: np.add.accumulate(x),
+        lambda x: np.add.reduce(x, axis=0),
+        lambda x: np.histogramdd(x)[0],
+        lambda x: np.histogramdd((x, x))[1][0],
+        lambda x: np.histogram2d(x, x),
+        lambda x: np.unravel_index(x.astype(int) * 0, ()),
+        lambda x: np.unravel_index(np.zeros(2, int) + x.astype(int) * 0, ()),
+    ],
+)
+def test_functions_of_numbers(call):
+    assert_same(call, np.array(3.0))
+
+
+@pytest.mark.parametrize("shape", [(2, 0), (0, 3), (0, 0), (2, 0, 3)])
+def test_unique_slices_without_elements(shape):
+    x = np.zeros(shape)
+    for axis in range(x.ndim):
+        assert_same(lambda x: np.unique(x, axis=axis), x)
+        assert_same(lambda x: np.unique(x, True, True, True, axis=axis), x)

@@ -35,7 +35,7 @@ def test_reductions_keep_the_labels_that_are_left():
     pd.testing.assert_series_equal(indim.sum(frame, axis=0), frame.sum())
     pd.testing.assert_series_equal(indim.evaluate("max(frame, axis=1)"), frame.max(axis=1))
     assert indim.sum(frame).shape == ()
-    standardised = indim.jit(lambda f: (f - f.mean(axis=0)) / f.std(axis=0))(frame)
+    standardised = indim.jit(lambda f: (f - f.mean(axis=0)) / f.std(axis=0, ddof=0))(frame)
     pd.testing.assert_frame_equal(standardised, (frame - frame.mean()) / frame.std(ddof=0))
     low, high = indim.evaluate("min(frame, axis=0), max(frame, axis=0)")
     assert list(low.index) == list(high.index) == ["a", "b"]
@@ -448,7 +448,7 @@ def test_a_result_has_the_name_of_the_columns_that_it_is_computed_from(function)
 
 def test_each_result_has_its_name():
     def function(f, c):
-        return f["a"] * 2, f["b"] / c.sum(), f["a"] - f["b"], c * f["a"].std()
+        return f["a"] * 2, f["b"] / c.sum(), f["a"] - f["b"], c * f["a"].std(ddof=0)
 
     c = pd.Series([1.0, 2.0], name="c")
     for found, name in zip(indim.jit(function)(frame, c), ("a", "b", None, "c"), strict=True):
@@ -520,3 +520,39 @@ def test_advice_for_methods_of_series_is_right():
     for function in (lambda x: x.quantile(0.3), lambda x: x.rank(), lambda x: x.shift()):
         with pytest.raises(AttributeError, match="which has no `.*` of pandas: write np"):
             indim.jit(function)(x)
+
+
+@pytest.mark.parametrize("name", ["std", "var"])
+def test_divisors_of_spreads(name):
+    series, frame = pd.Series([1.0, 2.0, 4.0]), pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [1.0, 5.0, 3.0]})
+    of_series = indim.jit(lambda x: getattr(x, name)())
+    of_slice = indim.jit(lambda x: getattr(x[1:] * 2, name)(axis=0))
+    of_column = indim.jit(lambda d: getattr(d["a"], name)())
+    of_frame = indim.jit(lambda d: getattr(d, name)(axis=0))
+    gradient = indim.grad(lambda x: getattr(x, name)())
+    for function, argument in [
+        *((of_series, series), (of_slice, series), (of_column, frame), (of_frame, frame), (gradient, series)),
+    ]:
+        with pytest.raises(TypeError, match=rf"\.{name}\(\) of pandas divides by n - 1, .*ddof=1\) or"):
+            function(argument)
+    # The same function of an array divides by n.
+    assert of_series(series.to_numpy()) == getattr(series.to_numpy(), name)()
+    for ddof in (0, 1):
+        found = indim.jit(lambda x: getattr(x, name)(ddof=ddof))(series)
+        np.testing.assert_allclose(found, getattr(series, name)(ddof=ddof))
+        found = indim.jit(lambda d: getattr(d, name)(axis=0, ddof=ddof))(frame)
+        pd.testing.assert_series_equal(found, getattr(frame, name)(ddof=ddof))
+    np.testing.assert_allclose(indim.jit(getattr(np, name))(series), getattr(np, name)(series))
+
+
+def test_positions_of_partitions_have_no_labels():
+    x = pd.Series([1.0, 4, 2, 3], index=list("abcd"))
+    for call, expected in (
+        (lambda x: np.argpartition(x, 2), np.argpartition(x, 2)),
+        (lambda x: indim.top_k(x, 4)[1], [1, 3, 2, 0]),
+        (lambda x: indim.top_k(x, 2)[1], [1, 3]),
+        (lambda x: x[indim.top_k(x, 4)[1]], [4, 3, 2, 1]),
+    ):
+        found = indim.jit(call)(x)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, expected)

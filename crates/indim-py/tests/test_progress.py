@@ -114,6 +114,11 @@ def test_computations_of_dask_report_the_tasks_of_indim(progress, monkeypatch):
     calls.clear()
     (x + 1).compute()
     assert calls == []
+    # Dask fuses later operations into the tasks of indim.
+    for later in (lambda y: y + 1, lambda y: (y * 2).sum(), lambda y: indim.exp(y + 1) - 1):
+        calls.clear()
+        later(indim.sqrt(x)).compute(scheduler="threads")
+        assert calls == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 class Broken:

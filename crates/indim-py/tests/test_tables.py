@@ -220,3 +220,14 @@ def test_gradients_by_positions_have_the_class_of_their_arguments():
     for function in (lambda x: np.sum(x[x > 1] ** 2), lambda x: np.sum(x[np.array([1, 2])] ** 2)):
         for column in COLUMNS:
             check(indim.grad(function)(column), column, [0.0, 4.0, 6.0])
+
+
+def test_divisors_of_spreads():
+    of_series, of_column = indim.jit(lambda x: x.std()), indim.jit(lambda d: d["x"].var())
+    for function, argument in ((of_series, SERIES), (of_column, TABLES[0])):
+        with pytest.raises(TypeError, match=r"of polars divides by n - 1, .*\(ddof=1\) or"):
+            function(argument)
+    found = indim.jit(lambda x: x.std(ddof=1))(SERIES)
+    np.testing.assert_allclose(found, SERIES.std())
+    # Arrays of pyarrow have no such method.
+    np.testing.assert_allclose(of_series(COLUMNS[1]), SERIES.std(ddof=0))

@@ -239,7 +239,12 @@ def refuse_traced(values):
     """Refuses a traced array among axes or sizes, which are known while a function is traced."""
     for value in values:
         if getattr(type(value), "_is_tracer", False):
+            name = value._value_text
+            if name == "constant":
+                # The name of arrays that `indim.numpy` makes.
+                advice = "write a tuple, or an array of NumPy, for an array that indim.numpy makes"
+            else:
+                advice = f"name it in `static=`, as in indim.jit(f, static={name!r})"
             raise TypeError(
-                f"`{value._value_text}` says axes or sizes, which are known while a function is traced: "
-                f"name it in `static=`, as in indim.jit(f, static={value._value_text!r})"
+                f"`{name}` says axes or sizes, which are known while a function is traced: {advice}"
             )

@@ -162,6 +162,25 @@ class Columns:
 define_operators(Columns, Columns._operator)
 
 
+class MarkedSeries:
+    """A Series of ``package``, for a compiled function, which gets the array."""
+
+    def __init__(self, name, array, package="pandas"):
+        self._name, self._array, self._package = name, array, package
+
+    def item_names(self):
+        return [self._name]
+
+
+def _as_marked(static, array):
+    """The array of a Series; a traced one notes the package, some of whose methods differ from NumPy's."""
+    name, package = static
+    if not isinstance(array, Tracer):
+        return MarkedSeries(name, array, package)
+    array._recording.outermost().package = package
+    return array
+
+
 class WholeFrame:
     """A DataFrame that is one array in a compiled function, which gets the array."""
 
@@ -177,8 +196,24 @@ def _as_array(name, array):
     if not isinstance(array, Tracer):
         return WholeFrame(name, array)
     array._recording.frames[array._name] = array._shape
+    array._recording.outermost().package = "pandas"
     return array
 
+
+def _as_columns(static, items):
+    """The columns of a table; traced ones note its package."""
+    name, labels, refused, kind = static
+    package = getattr(kind, "__module__", "").partition(".")[0]
+    if package in ("pandas", "polars") and items and isinstance(items[0], Tracer):
+        items[0]._recording.outermost().package = package
+    return Columns(name, dict(zip(labels, items)), dict(refused), kind)
+
+
+register(
+    MarkedSeries,
+    lambda series: ([series._array], (series._name, series._package)),
+    lambda static, items: _as_marked(static, *items),
+)
 
 register(
     WholeFrame, lambda frame: ([frame._array], frame._name), lambda name, items: _as_array(name, *items)
@@ -190,7 +225,7 @@ register(
         list(frame._columns.values()),
         (frame._name, tuple(frame._columns), tuple(frame._refused.items()), frame._kind),
     ),
-    lambda static, items: Columns(static[0], dict(zip(static[1], items)), dict(static[2]), static[3]),
+    _as_columns,
 )
 
 

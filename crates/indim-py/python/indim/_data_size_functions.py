@@ -154,6 +154,7 @@ def _repeat(a, repeats, axis=None):
     a = asarray(a)
     if axis is None:
         a, axis = np.ravel(a), 0
+    a = np.atleast_1d(a)
     axis = axis_index(operator.index(axis), a.ndim)
     if isinstance(repeats, (int, np.integer)) and repeats >= 0 and axis == a.ndim - 1:
         # A broadcast, which costs less than a gather of single elements; along other axes, rows are gathered.

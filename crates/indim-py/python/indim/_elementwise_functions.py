@@ -163,6 +163,10 @@ def _ravel_multi_index(multi_index, dims, mode="raise", order="C"):
 def _unravel_index(indices, shape, order="C"):
     sizes, is_row_major = _arrays.integers(shape), _is_row_major(order)
     rest, found = _whole(indices), []
+    if not sizes:
+        if rest.ndim:
+            raise ValueError("multiple indices are not supported for 0d arrays")
+        return ()
     sizes = sizes if is_row_major else sizes[::-1]
     for size in sizes[:0:-1]:
         found.append(rest % size)

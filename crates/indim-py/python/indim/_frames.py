@@ -35,6 +35,27 @@ def arguments_of_method(x, name, args, kwargs):
     return args, {key: axis_of(x, value) if key == "axis" else value for key, value in kwargs.items()}
 
 
+#: The position of `ddof` in the methods `std` and `var`.
+_PLACE_OF_DDOF = 3
+
+
+def check_divisor(x, name, args, kwargs):
+    """Refuses `std` and `var` without `ddof` if an argument is a Series or DataFrame: the methods of pandas
+    and polars divide by n - 1, and those of arrays by n."""
+    package = x._recording.outermost().package
+    if package is None or len(args) > _PLACE_OF_DDOF or not kwargs.keys().isdisjoint(("ddof", "correction")):
+        return
+    # The caller of the method that calls this function.
+    if not _captured.is_library(sys._getframe(2).f_globals.get("__name__")):
+        text = x._text_of_operand()
+        given = "".join(f"{value!r}, " for value in args[:1])
+        given += "".join(f"{key}={value!r}, " for key, value in kwargs.items() if key in ("axis", "keepdims"))
+        raise TypeError(
+            f"{text}.{name}() of {package} divides by n - 1, and of NumPy by n: write "
+            f"{text}.{name}({given}ddof=1) or {text}.{name}({given}ddof=0)"
+        )
+
+
 def axis_of(x, axis):
     """The axis of a function of ``x``: a DataFrame has pandas' names of axes."""
     return _AXES.get(axis, axis) if isinstance(axis, str) and x._is_frame() else axis

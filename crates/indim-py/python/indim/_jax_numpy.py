@@ -14,7 +14,7 @@ import numpy as np
 from . import _arrays, _creation_functions, _functions, _jax_keywords, _scatters, _shape_functions
 from . import _sizes_from_data
 from ._handlers import ARRAY_FUNCTIONS
-from ._joined import Joined
+from ._joined import Joined, bmat
 from ._operands import has_tracer
 from ._recording import running_recording
 from ._traced_memory import IMMUTABLE
@@ -102,12 +102,29 @@ def of_numpy(name):
         # It is no name of the module, whose functions need Python's `bool`.
         return ScalarType("bool")
     found = getattr(np, name)
+    if name == "bmat":
+        return bmat
+    if name in ("ascontiguousarray", "asfortranarray", "require"):
+        return _with_layout(found)
     if name == "meshgrid":
         return _in_list(found)
     if name in _jax_keywords.FUNCTIONS:
         return _jax_keywords.FUNCTIONS[name]
     hints = _jax_keywords.HINTS.get(name)
     return found if hints is None else _jax_keywords.without_hints(found, hints)
+
+
+def _with_layout(function):
+    """NumPy's function whose result has one layout in memory, which traced values do not have."""
+
+    @functools.wraps(function)
+    def with_layout(a, dtype=None, *args, **kwargs):
+        if not has_tracer(a):
+            return function(a, dtype, *args, **kwargs)
+        result = asarray(a, dtype)
+        return np.atleast_1d(result) if function is np.ascontiguousarray else result
+
+    return with_layout
 
 
 def _in_list(function):

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from ._functions import asarray
 from ._operands import has_tracer
+
+
+@functools.wraps(np.bmat)
+def bmat(obj, ldict=None, gdict=None):
+    if isinstance(obj, str) or has_tracer(obj):
+        raise TypeError(
+            "np.bmat makes an np.matrix, which no compiled function has: write np.block([[a, b], [c, d]])"
+        )
+    return np.bmat(obj, ldict, gdict)
 
 
 class Joined:

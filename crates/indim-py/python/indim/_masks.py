@@ -17,10 +17,17 @@ def is_mask(key):
     return (key.dtype if isinstance(key, Tracer) else np.asarray(key).dtype) == np.bool_
 
 
+def is_single_truth(keys):
+    """Whether an index is one truth value that is computed: ``x[x > 0]`` of an array of rank 0."""
+    return len(keys) == 1 and isinstance(keys[0], Tracer) and keys[0].ndim == 0 and keys[0].dtype == np.bool_
+
+
 def getitem(x, keys):
     """``x[keys]``, where some keys are masks."""
     if len(keys) == 1 and not isinstance(keys[0], list):
         mask = _mask(x, keys[0])
+        if mask.ndim == 0:
+            return _rows(x[None], mask[None])
         if x._is_frame() and mask.ndim == 2:
             text = x._text_of_operand()
             raise TypeError(

@@ -17,7 +17,7 @@ from . import _traced_sizes
 from ._functions import asarray, takes_lists
 from ._indexable import indexable, made_in_function
 from ._jax_numpy import ScalarType, as_traced, ndarray
-from ._joined import Joined
+from ._joined import Joined, bmat
 from ._operands import as_array, has_tracer, tracer_of
 from ._tracing import Tracer
 from ._trees import leaves_of
@@ -218,6 +218,8 @@ def _replacement(name):
         return _range
     if name == "fromfunction":
         return _from_function
+    if name == "bmat":
+        return bmat
     if name == "ndarray":
         return ndarray
     if name == "vectorize":
@@ -297,5 +299,6 @@ def replacement(value):
 
 
 _FREQUENCIES = ("fftfreq", "rfftfreq")
-_NAMES = {getattr(np, name): name for name in (*_FILLED, *_MADE, *_CONSTANT, "full", "vectorize", *_LAID_OUT)}
+_OTHERS = ("bmat", "full", "vectorize")
+_NAMES = {getattr(np, name): name for name in (*_FILLED, *_MADE, *_CONSTANT, *_LAID_OUT, *_OTHERS)}
 _NAMES |= {getattr(np.fft, name): name for name in _FREQUENCIES}

@@ -13,7 +13,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from ._columns import Columns, WholeFrame, WholeFrameError, with_frames
+from ._columns import Columns, MarkedSeries, WholeFrame, WholeFrameError, with_frames
 from ._data_stages import run_with_graphs
 from ._engines import chunked_program, run
 from ._errors import ShapeError
@@ -121,7 +121,8 @@ def _arrays(leaves, names, by_columns=False, is_call=False):
             # A new view, so that its id identifies the operand.
             array = _elements(leaf, name).view()
             labels[id(array)] = (leaf, name, axes)
-            leaf = WholeFrame(name, array) if is_call and isinstance(leaf, pd.DataFrame) else array
+            mark = WholeFrame if isinstance(leaf, pd.DataFrame) else MarkedSeries
+            leaf = mark(name, array) if is_call else array
         arrays.append(leaf)
     return arrays, labels
 

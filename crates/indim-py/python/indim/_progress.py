@@ -149,26 +149,28 @@ def watch_dask():
     _watches_dask.set()
 
 
-#: The computations of Dask with tasks of indim, by the identity of their state: when each started, the number
-#: of its tasks, and of those that are done. They have the progress, and not the runs of their tasks.
+#: The computations of Dask with tasks of indim, by the identity of their state: when each started, the keys
+#: of its tasks, and the number of those that are done. They have the progress, and not the runs of their
+#: tasks.
 _computations = {}
 
 
 def _start(dsk, state):
-    count = sum(_is_task(key) for of in ("ready", "waiting", "running", "finished") for key in state[of])
-    if count:
-        _computations[id(state)] = [time.monotonic(), count, 0]
+    keys = (key for of in ("ready", "waiting", "running", "finished") for key in state[of])
+    found = {key for key in keys if _is_task(key, dsk.get(key))}
+    if found:
+        _computations[id(state)] = [time.monotonic(), found, 0]
 
 
 def _advance(key, result, dsk, state, worker):
     computation = _computations.get(id(state))
-    if computation is None or not _is_task(key):
+    if computation is None or key not in computation[1]:
         return
     computation[2] += 1
-    started, count, done = computation
+    started, keys, done = computation
     seconds = time.monotonic() - started
     if seconds >= _DELAY:
-        report(done, count, seconds, "tasks")
+        report(done, len(keys), seconds, "tasks")
 
 
 def _end(dsk, state, errored):
@@ -176,5 +178,9 @@ def _end(dsk, state, errored):
         finish()
 
 
-def _is_task(key):
-    return str(key[0] if isinstance(key, tuple) else key).startswith("indim")
+def _is_task(key, task):
+    """Whether a task is of indim, or has one among those that Dask has fused into it."""
+    if str(key[0] if isinstance(key, tuple) else key).startswith("indim"):
+        return True
+    inner = next(iter(getattr(task, "args", None) or ()), None)
+    return isinstance(inner, dict) and any(_is_task(*item) for item in inner.items())

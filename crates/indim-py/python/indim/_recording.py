@@ -27,9 +27,10 @@ class Recording:
 
     __slots__ = (
         *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
-        *("has_requested_elements", "is_branch", "derivative_mode", "cuts", "batch", "positions", "end"),
+        *("has_requested_elements", "may_ignore_values", "is_branch", "derivative_mode", "cuts", "batch"),
+        *("positions", "end"),
         *("_origins", "written_arrays", "written_array", "frames", "probe", "gives_sizes", "uses"),
-        "snapshots",
+        *("snapshots", "package"),
     )
 
     def __init__(self, recorder, function, outer=None, written_arrays=()):
@@ -48,6 +49,8 @@ class Recording:
         self._lifted = {}
         #: Whether NumPy requested the elements of a traced value.
         self.has_requested_elements = False
+        #: Whether the function may have called a function of NumPy that ignores traced values.
+        self.may_ignore_values = False
         #: Whether the function runs only if it is chosen.
         self.is_branch = False
         #: ``"reverse"`` or ``"forward"`` if the function is differentiated, and its calls of functions with
@@ -65,6 +68,8 @@ class Recording:
         #: The shapes of the values that stand for whole DataFrames, by name: of arguments, and of what is
         #: computed from them element by element.
         self.frames = {}
+        #: The package of the Series and DataFrames among the arguments, pandas or polars.
+        self.package = None
         #: Where the program takes outside arrays as inputs.
         self.uses = ArrayUses() if outer is None else outer.uses
         #: What the recording of the function of a reduction or scan notes: see `_associativity.py`.

@@ -259,6 +259,8 @@ _SCANS = {
 
 def _accumulate(scan, is_sum_or_product):
     def handler(array, axis=0, dtype=None):
+        if array.ndim == 0:
+            raise TypeError("cannot accumulate on a scalar")
         axes = axis_indices(axis, array.ndim)
         if len(axes) != 1:
             raise ValueError("accumulate does not allow multiple axes")
@@ -294,6 +296,8 @@ def _method(name, handler):
     def method(self, *args, **kwargs):
         if self._is_frame():
             args, kwargs = _frames.arguments_of_method(self, name, args, kwargs)
+        if name in ("std", "var"):
+            _frames.check_divisor(self, name, args, kwargs)
         return handler(self, *args, **kwargs)
 
     return method

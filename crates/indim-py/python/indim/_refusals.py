@@ -25,6 +25,9 @@ _OF_TRUTH = (
 #: What to write instead of writing a traced value to a file or to another process.
 _WHOLE = "return the value, and write or send the result of the call"
 
+#: Attributes of arrays in memory.
+_OF_MEMORY = {"data", "flags", "strides"}
+
 
 class Refusals:
     """The methods of a traced value that raise, with advice."""
@@ -41,7 +44,11 @@ class Refusals:
     def __getattr__(self, name):
         if name.startswith("_") and name != "__dlpack__":
             raise AttributeError(name)
-        message = _refused.method_message(self._value_text, name, type(self), self._is_frame())
+        of_function = _elements_advice.of_function(sys._getframe(1)) if name in _OF_MEMORY else None
+        if of_function is not None and of_function[0] == "a function of SciPy":
+            message = f"a function of SciPy reads the memory of `{self._value_text}`; {of_function[1]}"
+        else:
+            message = _refused.method_message(self._value_text, name, type(self), self._is_frame())
         raise AttributeError(message, name=name)
 
     def __reduce_ex__(self, protocol):

@@ -172,9 +172,11 @@ def _unique_slices(x, returned, axis):
     axis = axis_index(operator.index(axis), x.ndim)
     x = np.moveaxis(x, axis, 0)
     count, slices = int(np.prod(x.shape[1:], dtype=object)), x.shape[1:]
-    if not 1 <= count <= MAX_SLICE:
+    if count == 0:
+        return _unique_of_empty_slices(x, returned, axis)
+    if count > MAX_SLICE:
         raise TypeError(
-            f"unique compares slices of 1 to {MAX_SLICE} elements while a function is traced, not {count}: "
+            f"unique compares slices of up to {MAX_SLICE} elements while a function is traced, not {count}: "
             "call np.unique on the result, or compare one number for each slice"
         )
     rows = x.reshape(x.shape[0], count)
@@ -186,6 +188,15 @@ def _unique_slices(x, returned, axis):
     positions = positions_of(starts, *_no_size("unique"))
     found = np.moveaxis(np.take(rows, positions, axis=0).reshape(-1, *slices), 0, axis)
     return _with_places(found, returned, order, starts, positions, None)
+
+
+def _unique_of_empty_slices(x, returned, axis):
+    """``unique`` of slices without elements along the first axis of ``x``: they are equal."""
+    length = x.shape[0]
+    places = (np.zeros(min(length, 1), np.int64), np.zeros(length, np.int64), np.full(min(length, 1), length))
+    results = [np.moveaxis(x[:1], 0, axis)]
+    results += [place for place, is_returned in zip(places, returned) if is_returned]
+    return tuple(results) if len(results) > 1 else results[0]
 
 
 def _with_places(found, returned, order, starts, positions, shape):

@@ -86,7 +86,16 @@ def top_k(x: Operand, k: int, axis: int = -1, *, largest: bool = True):
     if not 0 <= k <= size:
         raise ValueError(f"top_k takes up to {size} elements along axis {axis}, not {k}")
     first = (slice(None),) * (axis % x.ndim) + (slice(0, k),)
-    return tuple(_sorted(name, x, axis, largest)[first] for name in ("sort", "argsort"))
+    found = tuple(_sorted(name, x, axis, largest)[first] for name in ("sort", "argsort"))
+    return found[0], _without_labels(found[1], axis)
+
+
+def _without_labels(positions, axis):
+    """Positions that get no labels of pandas, which the results of ``argsort`` have: an axis that is reversed
+    meets no labelled one."""
+    if not isinstance(positions, Tracer) or positions._recording.outermost().package is None:
+        return positions
+    return np.flip(np.flip(positions, axis), axis)
 
 
 def median(x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: bool = False):
@@ -385,7 +394,7 @@ def register(functions):
         refuse_given("argpartition", order=order)
         a = _with_an_axis(a)
         _check_kth(a, kth, axis)
-        return functions["argsort"](a, axis)
+        return _without_labels(functions["argsort"](a, axis), axis)
 
     @implements(np.lexsort)
     def _lexsort(keys, axis=-1):

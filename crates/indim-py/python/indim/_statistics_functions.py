@@ -152,7 +152,7 @@ def _given_edges(a, bins):
     if a.dtype.kind == "c":
         raise TypeError("numpy.histogram takes real numbers: pass x.real or np.abs(x)")
     if isinstance(bins, str):
-        raise TypeError(f"bins={bins!r} depends on data: pass a number of bins, or their edges")
+        raise _error_of_estimator(bins)
     bins = asarray(bins)
     if bins.ndim == 1:
         if not isinstance(bins, Tracer) and (bins[:-1] > bins[1:]).any():
@@ -166,6 +166,25 @@ def _given_edges(a, bins):
     if int(bins) < 1:
         raise ValueError("`bins` must be positive, when an integer")
     return None
+
+
+#: The number of bins of NumPy's estimators that depend on the number of elements alone, unless elements are
+#: equal or integers in few bins.
+_ESTIMATORS = {
+    "rice": "int(np.ceil(2 * x.size ** (1 / 3)))",
+    "sqrt": "int(np.ceil(np.sqrt(x.size)))",
+    "sturges": "int(np.ceil(np.log2(x.size) + 1))",
+}
+
+
+def _error_of_estimator(bins):
+    if bins not in (*_ESTIMATORS, "auto", "doane", "fd", "scott", "stone"):
+        return ValueError(f"{bins!r} is not a valid estimator for `bins`")
+    written = _ESTIMATORS.get(bins, _ESTIMATORS["sturges"])
+    return TypeError(
+        f"the number of bins of bins={bins!r} depends on data, and is known while a function is traced: "
+        f"write bins={written}, or pass the edges"
+    )
 
 
 def _outer_edges(a, range):
@@ -250,12 +269,15 @@ def _edges_in_common_type(a, bins, range):
 def _samples(sample):
     """The samples along each axis, of one length and in their common type."""
     if isinstance(sample, Tracer) or getattr(sample, "ndim", 0) > 0:
-        sample = recorded(sample)
+        sample = np.atleast_1d(recorded(sample))
         columns = [sample] if sample.ndim == 1 else [sample[:, axis] for axis in range(sample.shape[1])]
     else:
         columns = [recorded(column) for column in sample]
+    if all(column.ndim == 0 for column in columns):
+        # NumPy takes a list of numbers as samples along one axis.
+        columns = [np.stack(columns)]
     if any(column.ndim == 0 for column in columns):
-        raise TypeError("the samples of numpy.histogram2d are arrays, not numbers: they have no len()")
+        raise ValueError("the samples of numpy.histogramdd are arrays of one length, not some numbers")
     if any(column.ndim > 1 for column in columns):
         raise ValueError("the samples of numpy.histogram2d have one axis: pass x.ravel()")
     if any(column.shape[0] != columns[0].shape[0] for column in columns):
@@ -275,7 +297,9 @@ def _bins_of_axes(bins, rank):
 
 @implements(np.histogram2d)
 def _histogram2d(x, y, bins=10, range=None, density=None, weights=None):
-    if np.ndim(x) and np.ndim(y) and np.shape(x)[0] != np.shape(y)[0]:
+    if not np.ndim(x) or not np.ndim(y):
+        raise TypeError("the samples of numpy.histogram2d are arrays, not numbers: they have no len()")
+    if np.shape(x)[0] != np.shape(y)[0]:
         raise ValueError("x and y must have the same length.")
     if (isinstance(bins, (list, tuple)) or np.ndim(bins) > 0) and len(bins) not in (1, 2):
         bins = (bins, bins)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._columns import Columns, with_frames
+from ._columns import Columns, MarkedSeries, with_frames
 from ._data_stages import run_with_graphs
 from ._engines import chunked_program, run
-from ._foreign import is_table, table_error, without_package
+from ._foreign import is_table, package_of, table_error, without_package
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
 from ._trees import filled, in_container, leaves_of, mapped
@@ -24,7 +24,7 @@ def call(compiled, function, arguments, out):
             if is_table(leaf):
                 # The caller counts a table as one value.
                 raise table_error(leaf, name)
-    arrays, rows = _arrays(arguments.leaves, arguments.names)
+    arrays, rows = _arrays(arguments.leaves, arguments.names, is_call=True)
     arguments = arguments.with_leaves(arrays)
     graphs = []
     # A result whose size depends on data has rows of its own.
@@ -59,7 +59,7 @@ def frames_of_columns(template, leaves):
     return with_frames(filled(mapped(template, columns), leaves))
 
 
-def _arrays(leaves, names):
+def _arrays(leaves, names, is_call=False):
     """The leaves as arrays, tables as trees of columns; and by the id of each array the value that it was."""
     arrays, rows = [], {}
     for leaf, name in zip(leaves, names):
@@ -68,7 +68,9 @@ def _arrays(leaves, names):
         else:
             array = without_package(leaf, name)
             if array is not leaf:
-                leaf = _noted(array, leaf, rows)
+                is_marked = is_call and package_of(leaf) == "polars"
+                array = _noted(array, leaf, rows)
+                leaf = MarkedSeries(name, array, "polars") if is_marked else array
         arrays.append(leaf)
     return arrays, rows
 

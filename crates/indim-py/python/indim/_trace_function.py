@@ -24,12 +24,16 @@ def trace(function, recorder, arguments):
     roots = getattr(function, ADAPTED, function), _static_objects(arguments)
     recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
     try:
-        return _record_trace(recording, function, arguments, roots, frozen)
+        traced = _record_trace(recording, function, arguments, roots, frozen)
     except Exception:
+        # The function probably indexes a NumPy array by a traced value, or makes an array of traced values.
         copies = Copies(*roots) if recording.has_requested_elements else None
         if copies is None or not _copy_arrays(copies, function, roots[1]):
             raise
-    # The function probably indexes a NumPy array by a traced value, or makes an array of traced values.
+    else:
+        copies = Copies(*roots) if recording.may_ignore_values else None
+        if copies is None or not _copy_arrays(copies, function, roots[1]):
+            return traced
     return _trace_copy(copies, function, recorder, arguments, roots)
 
 
@@ -82,6 +86,8 @@ def _record_trace(recording, function, arguments, roots, static):
     """The result of ``trace``; the function gets ``static(value)`` for a static argument."""
     walk = _captured.search(*roots)
     before, draws, contents = walk.captures, RandomDraws(walk), Contents(walk)
+    # NumPy's `bmat` returns None for a traced value; the copy of the function refuses it.
+    recording.may_ignore_values = "bmat" in walk.names
     with running(recording):
         result = function(*(_value(recording, static, *argument) for argument in arguments))
         if recording.end is not None:

@@ -27,7 +27,7 @@ def _getitem(x, key):
     x = innermost((x, *keys)).lift(x)
     if any(map(_traced_sizes.is_traced_slice, keys)) and not any(map(_masks.is_mask, keys)):
         return _traced_sizes.getitem(x, keys)
-    if any(map(_masks.is_mask, keys)):
+    if any(map(_masks.is_mask, keys)) or _masks.is_single_truth(keys):
         return _masks.getitem(x, keys)
     if _slices_by_sizes.are_by_sizes(keys):
         keys = _slices_by_sizes.keys_from_end(x, keys)
@@ -187,7 +187,10 @@ def _pad(array, pad_width, mode="constant", **kwargs):
     if kwargs.get("reflect_type") == "even":
         del kwargs["reflect_type"]
     rest = [keyword for keyword in kwargs if keyword != "constant_values"]
-    if array.ndim and _padding.is_composed(mode, values, rest):
+    if array.ndim == 0:
+        _padding.widths(pad_width, 0)
+        return array.copy()
+    if _padding.is_composed(mode, values, rest):
         return _padding.pad(array, pad_width, mode, kwargs)
     return _FUNCTIONS["pad"](array, pad_width, mode, constant_values=values)
 
