@@ -45,8 +45,8 @@ class Refusals:
         if name.startswith("_") and name != "__dlpack__":
             raise AttributeError(name)
         of_function = _elements_advice.of_function(sys._getframe(1)) if name in _OF_MEMORY else None
-        if of_function is not None and of_function[0] == "a function of SciPy":
-            message = f"a function of SciPy reads the memory of `{self._value_text}`; {of_function[1]}"
+        if of_function is not None and of_function[0].startswith("scipy."):
+            message = f"{of_function[0]} reads the memory of `{self._value_text}`; {of_function[1]}"
         else:
             message = _refused.method_message(self._value_text, name, type(self), self._is_frame())
         raise AttributeError(message, name=name)

@@ -58,8 +58,6 @@ INSTEAD_OF_SCIPY = {
     },
     "linalg.cholesky": "np.linalg.cholesky(a).T",
     "linalg.circulant": f"c[{_OUTER} % n]",
-    "linalg.expm": "(v * np.exp(w)) @ v.T of w, v = np.linalg.eigh(a) for a symmetric matrix",
-    "linalg.sqrtm": "(v * np.sqrt(w)) @ v.T of w, v = np.linalg.eigh(a) for a symmetric matrix",
     "linalg.svdvals": "np.linalg.svd(a, compute_uv=False)",
     "linalg.toeplitz": f"c[np.abs({_OUTER})]",
     **dict.fromkeys(("signal.csd", "signal.coherence", "signal.spectrogram"), _FRAMES),
