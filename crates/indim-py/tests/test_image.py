@@ -99,7 +99,7 @@ def test_advice_for_functions_of_scipy_is_right():
     ):
         with pytest.raises(TypeError, match=message):
             indim.jit(function)(a)
-    with pytest.raises(AttributeError, match=r"scipy.linalg.circulant reads the memory of .*write c\[.* % n\]"):
+    with pytest.raises(AttributeError, match=r"circulant reads the memory of .*write c\[.* % n\]"):
         indim.jit(lambda a: linalg.circulant(a[0]))(a)
 
 
