@@ -76,8 +76,8 @@ pub const MAX_SCAN_LANES: usize = 64;
 pub struct BlockLanes<A> {
     /// Number of lines.
     width: usize,
-    /// The fold of the current run. If the order has no effect ([`Fold::IS_ORDERED`]), of all earlier elements,
-    /// which takes one combination for each element instead of four.
+    /// The fold of the current run. If the order has no effect ([`Fold::IS_ORDERED`]), of all earlier
+    /// elements, which takes one combination for each element instead of four.
     run_folds: [A; MAX_SCAN_LANES],
     /// The fold of the earlier runs of the block, if the order has an effect.
     earlier_runs: [A; MAX_SCAN_LANES],
