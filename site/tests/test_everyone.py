@@ -124,8 +124,8 @@ def test_the_first_view_is_small(pages):
     print(f"\nfirst view: {size} bytes compressed; modules: {more}")
     assert size <= 250_000
     # The module of models has the shape rules of every operator of four formats, that of expressions the
-    # derivatives and the code generator. The larger one had 1,126,322 bytes when the limit was set.
-    assert max(more.values()) <= 1_150_000
+    # derivatives and the code generator. The larger one had 1,126,322 bytes before selections of sorts.
+    assert max(more.values()) <= 1_200_000
     pages.open("models.html")
     assert not any(file.endswith(".wasm") for file in fetched(pages)), "fetched with the first model"
     pages.open("docs/rules.html")
