@@ -154,3 +154,9 @@ def test_reductions_and_convolutions_outside_of_compiled_functions_have_the_same
     for name, (function, arguments) in calls.items():
         result, compiled = function(*arguments), indim.jit(function)(*arguments)
         assert type(result) is np.ndarray and result.tobytes() == compiled.tobytes(), name
+
+
+def test_signs_of_zeros_as_initial_values():
+    for zero in (0.0, -0.0, 0.0):
+        result = lax.reduce(np.ones((2, 3)), zero, lax.mul, (0,))
+        assert np.array_equal(np.signbit(result), [np.signbit(zero)] * 3)

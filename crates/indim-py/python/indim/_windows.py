@@ -13,6 +13,7 @@ from ._loops import record_or_run
 from ._numbers import is_number
 from ._pair_reductions import recorded_along, recorded_in_windows
 from ._shape_functions import axis_index
+from ._statics import key as static_key
 from ._trees import is_node, leaves_of
 
 #: NumPy's reduction of the function of two numbers with this name.
@@ -50,18 +51,22 @@ def reduce(operands, init_values, computation, dimensions):
     found = None if is_node(operands) else _known(computation)
     if found is None:
         return record_or_run("reduce", recorded_along, (computation,), (axes,), (operands, init_values))
-    number, arguments = _with_known(operands, init_values)
-    return record_or_run("reduce", _recorded_reduction, (computation,), (axes, number), arguments)
+    known, arguments = _with_known(operands, init_values)
+    return record_or_run("reduce", _recorded_reduction, (computation,), (axes, known), arguments)
 
 
 def _with_known(operand, init_value):
-    """The initial value if it is a number of Python, which programs may know, and the arrays besides it."""
-    return (init_value, (operand,)) if is_number(init_value) else (None, (operand, init_value))
+    """The options and the arguments of a program. A number of Python as the initial value is an option, with
+    its key, because 0.0 and -0.0 are equal."""
+    if is_number(init_value):
+        return (init_value, static_key(init_value)), (operand,)
+    return None, (operand, init_value)
 
 
-def _recorded_reduction(functions, axes, number, recording, arguments):
+def _recorded_reduction(functions, axes, known, recording, arguments):
     (computation,), (operand, *initial) = functions, arguments
-    return _reduced(_known(computation), asarray(operand), *(initial or [number]), computation, axes)
+    (init_value,) = initial or known[:1]
+    return _reduced(_known(computation), asarray(operand), init_value, computation, axes)
 
 
 def _reduced(found, operand, init_value, computation, axes):
@@ -139,15 +144,14 @@ def reduce_window(
         options = sizes, strides, steps, widths
         arguments = operand, init_value
         return record_or_run("reduce_window", recorded_in_windows, (computation,), options, arguments)
-    number, arguments = _with_known(operand, init_value)
-    padding = padding if isinstance(padding, str) else tuple(map(tuple, padding))
-    options = sizes, strides, steps, between, padding, number
+    known, arguments = _with_known(operand, init_value)
+    options = sizes, strides, steps, between, _hashable(padding), known
     return record_or_run("reduce_window", _recorded_windows, (computation,), options, arguments)
 
 
-def _recorded_windows(functions, sizes, strides, steps, between, padding, number, recording, arguments):
+def _recorded_windows(functions, sizes, strides, steps, between, padding, known, recording, arguments):
     (computation,), (operand, *initial) = functions, arguments
-    (init_value,), found, rank = initial or [number], _known(computation), len(sizes)
+    (init_value,), found, rank = initial or known[:1], _known(computation), len(sizes)
     operand = _padded(asarray(operand), sizes, strides, steps, between, padding, init_value)
     if found in (np.max, np.min):
         # Axis by axis: windows that overlap share what earlier axes have reduced. The order has no effect on
